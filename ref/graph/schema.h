@@ -25,6 +25,7 @@ struct SchemaType {
   std::string base;            ///< "Tensor", "SymInt", "Scalar", "Dict(str, Tensor)"
   std::string suffix;          ///< "", "?", "[]", "[4]", "?[]", "[]?": as written
   std::optional<AliasAnnotation> alias;
+  bool alias_on_list = false;  ///< `t[](a!)`: the list itself is annotated, not its elements
   bool is_list() const { return suffix.find('[') != std::string::npos; }
   bool is_tensor() const { return base == "Tensor"; }
   bool operator==(const SchemaType&) const = default;
@@ -43,6 +44,7 @@ struct Schema {
   std::vector<SchemaArgument> arguments;
   std::vector<SchemaArgument> returns;  ///< names may be empty
   bool variadic = false;                ///< "..." at the end of the arguments
+  bool variadic_returns = false;        ///< "-> ..."
 
   /// Reads `ns::name.overload(args) -> returns`. Throws InputError with the column and what was expected.
   static Schema parse(std::string_view text);
