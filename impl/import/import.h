@@ -18,6 +18,9 @@ struct ImportOptions {
 /// Throws InputError: place is an archive entry, a JSON pointer or line and column.
 Program read_program(std::string_view bytes, const std::string& name, const ImportOptions& = {});
 
+/// The bytes of a file, "-" = standard input. A file that cannot be read is an InputError.
+std::string read_file(const std::string& path);
+
 /// Reads a file, "-" = standard input. A file that cannot be read is an InputError.
 Program read_program_file(const std::string& path, const ImportOptions& = {});
 

@@ -1,0 +1,47 @@
+# Thin: the work is CMake's. `make run` and `make test` first install the Debian packages that are missing, and say so.
+BUILD := build/release
+MODEL := tests/models/decoder.decomposed.pt2
+
+.PHONY: run test test-bridge build bench format lint install clean
+
+run: build
+	@.ci/demo $(BUILD)/writeback $(MODEL)
+
+test: packages
+	@cmake --preset release
+	@cmake --build $(BUILD)
+	@ctest --test-dir $(BUILD) --output-on-failure -j $$(nproc)
+
+test-bridge:
+	@impl/python/test_bridge.sh
+
+build: packages
+	@cmake --preset release
+	@cmake --build $(BUILD) --target writeback
+
+.PHONY: packages
+packages:
+	@.ci/install-packages build
+
+bench:
+	@.ci/install-packages build bench
+	@cmake --preset bench
+	@cmake --build build/bench
+	@for b in build/bench/tests/bench/*_bench; do $$b $(BENCH_FLAGS) || exit 1; done
+
+format:
+	@.ci/install-packages lint
+	@git ls-files '*.cpp' '*.h' | xargs clang-format-19 -i
+
+lint:
+	@.ci/install-packages build lint
+	@cmake --preset clang -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+	@git ls-files '*.cpp' '*.h' | xargs clang-format-19 --dry-run -Werror
+	@git ls-files 'ref/*.cpp' 'impl/*.cpp' 'fuzz/*.cpp' 'proofs/*.cpp' | xargs -P $$(nproc) -n 4 clang-tidy-19 --quiet -p build/clang
+
+install: build
+	@cmake --build $(BUILD)
+	@cmake --install $(BUILD)
+
+clean:
+	@rm -rf build
