@@ -1,0 +1,185 @@
+#include "proofs/smt.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <stdexcept>
+
+#include "proofs/process.h"
+
+namespace writeback::proofs {
+namespace {
+
+unsigned milliseconds(double seconds) { return static_cast<unsigned>(seconds * 1000); }
+
+/// What a process that ended without an answer says of itself.
+std::string trouble(const std::string& program, const Outcome& outcome) {
+  switch (outcome.kind) {
+    case Outcome::Kind::missing:
+      return program + " is not installed";
+    case Outcome::Kind::timed_out:
+      return program + ": time-out";
+    case Outcome::Kind::killed:
+      return program + " was killed";
+    case Outcome::Kind::exited:
+      return program + " gave no answer: " + outcome.output.substr(0, 200);
+  }
+  return {};
+}
+
+Sat sat_from_word(const std::string& output) {
+  if (output.starts_with("unsat")) return Sat::unsat;
+  return output.starts_with("sat") ? Sat::sat : Sat::unknown;
+}
+
+/// The exit statuses of the SAT competitions.
+Sat sat_from_status(int status) { return status == 10 ? Sat::sat : status == 20 ? Sat::unsat : Sat::unknown; }
+
+/// The tally of one row: every solver must give the expected answer to both questions.
+class Tally {
+ public:
+  explicit Tally(std::string claim) { row_.claim = std::move(claim); }
+
+  void ask(const std::string& solver, const std::function<Answer(bool negated)>& question) {
+    row_.solver += (row_.solver.empty() ? "" : "+") + solver;
+    const Answer assumptions = question(false);
+    const Answer negated = question(true);
+    row_.seconds += assumptions.seconds + negated.seconds;
+    if (assumptions.sat == Sat::unsat) row_.vacuous = true;
+    if (assumptions.sat == Sat::unknown) note(assumptions.note);
+    if (negated.sat == Sat::unknown) note(negated.note);
+    all_proved_ &= assumptions.sat == Sat::sat && negated.sat == Sat::unsat;
+    all_refuted_ &= assumptions.sat == Sat::sat && negated.sat == Sat::sat;
+  }
+
+  Row row() {
+    if (row_.vacuous) note("the assumptions contradict one another");
+    row_.verdict = all_proved_ ? Verdict::proved : all_refuted_ ? Verdict::refuted : Verdict::unknown;
+    if (row_.verdict == Verdict::unknown && row_.note.empty()) note("the solvers disagree");
+    return row_;
+  }
+
+ private:
+  void note(const std::string& text) { row_.note += (row_.note.empty() ? "" : "; ") + text; }
+
+  Row row_;
+  bool all_proved_ = true, all_refuted_ = true;
+};
+
+}  // namespace
+
+z3::expr_vector Query::negated() const {
+  z3::expr_vector formulas(assumptions.ctx());
+  for (const z3::expr& a : assumptions) formulas.push_back(a);
+  formulas.push_back(!claim);
+  return formulas;
+}
+
+Answer ask_z3(const z3::expr_vector& formulas, double seconds, std::optional<z3::model>* model) {
+  const auto start = std::chrono::steady_clock::now();
+  z3::solver solver(formulas.ctx());
+  solver.set("timeout", milliseconds(seconds));
+  for (const z3::expr& f : formulas) solver.add(f);
+  Answer answer;
+  switch (solver.check()) {
+    case z3::sat:
+      answer.sat = Sat::sat;
+      if (model != nullptr) *model = solver.get_model();
+      break;
+    case z3::unsat:
+      answer.sat = Sat::unsat;
+      break;
+    case z3::unknown:
+      answer.note = "z3: " + solver.reason_unknown();
+      break;
+  }
+  answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return answer;
+}
+
+Answer ask_cvc5(const std::filesystem::path& smt2, double seconds) {
+  const Outcome outcome = run({"cvc5", "--lang=smt2", smt2.string()}, seconds);
+  Answer answer{sat_from_word(outcome.output), outcome.seconds, {}};
+  if (answer.sat == Sat::unknown) answer.note = trouble("cvc5", outcome);
+  return answer;
+}
+
+Answer ask_cadical(const std::filesystem::path& dimacs, double seconds, const std::filesystem::path& proof) {
+  std::vector<std::string> command{"cadical", "-q", "-n", dimacs.string()};
+  if (!proof.empty()) command.push_back(proof.string());
+  const Outcome outcome = run(command, seconds);
+  Answer answer{outcome.kind == Outcome::Kind::exited ? sat_from_status(outcome.status) : Sat::unknown, outcome.seconds, {}};
+  if (answer.sat == Sat::unknown) answer.note = trouble("cadical", outcome);
+  return answer;
+}
+
+std::string smt_lib(const z3::expr_vector& formulas) {
+  z3::solver solver(formulas.ctx());
+  for (const z3::expr& f : formulas) solver.add(f);
+  return "(set-logic ALL)\n" + solver.to_smt2();
+}
+
+std::string dimacs(const z3::expr_vector& formulas) {
+  z3::goal goal(formulas.ctx());
+  for (const z3::expr& f : formulas) goal.add(f);
+  const z3::tactic to_cnf = z3::tactic(formulas.ctx(), "simplify") & z3::tactic(formulas.ctx(), "tseitin-cnf");
+  const z3::goal clauses = to_cnf(goal)[0];
+  // Z3 prints a contradiction as a clause of one fresh variable; the empty clause says what is meant.
+  return clauses.is_decided_unsat() ? "p cnf 0 1\n0\n" : clauses.dimacs();
+}
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
+}
+
+Workspace::Workspace(const std::string& wanted) : folder_(wanted), kept_(!wanted.empty()) {
+  static std::atomic<int> count = 0;
+  if (!kept_)
+    folder_ = std::filesystem::temp_directory_path() / ("writeback-" + std::to_string(getpid()) + "-" + std::to_string(count++));
+  std::filesystem::create_directories(folder_);
+}
+
+Workspace::~Workspace() {
+  std::error_code ignored;
+  if (!kept_) std::filesystem::remove_all(folder_, ignored);
+}
+
+std::filesystem::path Workspace::file(const std::string& claim, const std::string& extension) const {
+  std::string name;
+  for (const char c : claim)
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      name += c;
+    else if (!name.empty() && name.back() != '-')
+      name += '-';
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  return folder_ / (name.substr(0, 100) + extension);
+}
+
+Row decide(const Query& query, Second second, const ProveOptions& options, const Workspace& workspace) {
+  Tally tally(query.name);
+  const bool propositional = second == Second::cadical;
+  const std::string extension = propositional ? ".cnf" : ".smt2";
+  // The two questions, as formulas and as files that bare solvers read.
+  const z3::expr_vector formulas[2] = {query.assumptions, query.negated()};
+  const std::filesystem::path files[2] = {workspace.file(query.name + " assumptions", extension),
+                                          workspace.file(query.name, extension)};
+  if (workspace.kept() || options.solver != Solver::z3)
+    for (const int q : {0, 1}) write_file(files[q], propositional ? dimacs(formulas[q]) : smt_lib(formulas[q]));
+  if (options.solver != Solver::cvc5)
+    tally.ask("z3", [&](bool negated) { return ask_z3(formulas[negated ? 1 : 0], options.seconds); });
+  if (options.solver != Solver::z3)
+    tally.ask(propositional ? "cadical" : "cvc5", [&](bool negated) {
+      const std::filesystem::path& file = files[negated ? 1 : 0];
+      if (!propositional) return ask_cvc5(file, options.seconds);
+      const bool keep_proof = negated && workspace.kept();
+      return ask_cadical(file, options.seconds, keep_proof ? workspace.file(query.name, ".drat") : std::filesystem::path());
+    });
+  return tally.row();
+}
+
+}  // namespace writeback::proofs
