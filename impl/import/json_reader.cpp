@@ -1,0 +1,157 @@
+// Reads export-schema JSON: versions, the graph, its signature, the ranges of symbols. Schema 8 of any minor as torch >= 2.5 writes
+// it, the integer versions of torch 2.1 to 2.3, and ExecuTorch's own fork (5.4). Unknown fields are ignored.
+#include "impl/import/graph_reader.h"
+#include "impl/import/import.h"
+#include "impl/import/json.h"
+
+#include <array>
+#include <utility>
+
+namespace writeback::impl {
+namespace {
+
+template <typename Kind>
+struct SpecRow {
+  std::string_view tag;
+  Kind kind;
+  const char* target;  ///< the member that holds the target's name, nullptr for none
+};
+
+constexpr std::array kInputSpecs{
+    SpecRow<InputKind>{"user_input", InputKind::user_input, nullptr},
+    SpecRow<InputKind>{"parameter", InputKind::parameter, "parameter_name"},
+    SpecRow<InputKind>{"buffer", InputKind::buffer, "buffer_name"},
+    SpecRow<InputKind>{"tensor_constant", InputKind::constant_tensor, "tensor_constant_name"},
+    SpecRow<InputKind>{"custom_obj", InputKind::custom_obj, "custom_obj_name"},
+    SpecRow<InputKind>{"token", InputKind::token, nullptr},
+    SpecRow<InputKind>{"constant_input", InputKind::constant_input, nullptr},
+};
+constexpr std::array kOutputSpecs{
+    SpecRow<OutputKind>{"user_output", OutputKind::user_output, nullptr},
+    SpecRow<OutputKind>{"loss_output", OutputKind::loss_output, nullptr},
+    SpecRow<OutputKind>{"buffer_mutation", OutputKind::buffer_mutation, "buffer_name"},
+    SpecRow<OutputKind>{"gradient_to_parameter", OutputKind::gradient_to_parameter, "parameter_name"},
+    SpecRow<OutputKind>{"gradient_to_user_input", OutputKind::gradient_to_user_input, "user_input_name"},
+    SpecRow<OutputKind>{"user_input_mutation", OutputKind::user_input_mutation, "user_input_name"},
+    SpecRow<OutputKind>{"token", OutputKind::token, nullptr},
+    SpecRow<OutputKind>{"parameter_mutation", OutputKind::parameter_mutation, "parameter_name"},
+};
+
+template <typename Table>
+const auto& row_of(const Table& table, const Json& spec) {
+  const std::string_view tag = spec.tag();
+  for (const auto& row : table) {
+    if (row.tag == tag) return row;
+  }
+  spec.fail("the kind '" + std::string(tag) + "' is not known");
+}
+
+/// The value that a spec speaks of; empty for constants.
+std::string_view spec_name(const Json& body) {
+  const Json arg = body["arg"];
+  if (arg.is_null()) return {};
+  const Json name = arg["name"];
+  return name.is_string() ? name.string() : defined_name(arg);
+}
+
+Numbering read_version(const Json& root) {
+  const Json version = root["schema_version"];
+  constexpr const char* kRead = "expected schema version 8, 5 (ExecuTorch), 1 or 2";
+  if (version.is_null()) version.fail(kRead);
+  const Json major_field = version.is_integer() ? root["schema_version"] : version["major"];
+  const std::int64_t major = major_field.integer();
+  if (major == 5) return Numbering::executorch_fork;
+  if (major != 8 && major != 1 && major != 2) major_field.fail(std::string(kRead) + ", found " + std::to_string(major));
+  return Numbering::torch_export;
+}
+
+/// Names of the inputs by their specs: constants carry none in the graph.
+std::vector<std::string> names_by_spec(const Json& specs) {
+  std::vector<std::string> names;
+  specs.each([&](const Json& spec) {
+    const std::string_view tag = spec.tag();
+    const Json body = spec[tag];
+    names.emplace_back(tag == "constant_input" ? body["name"].string() : spec_name(body));
+  });
+  return names;
+}
+
+void read_input_specs(const Json& specs, Program& program) {
+  const auto& placeholders = program.graph.placeholders;
+  specs.each([&](const Json& json) {
+    const std::size_t i = program.input_specs.size();
+    const auto& row = row_of(kInputSpecs, json);
+    const Json body = json[row.tag];
+    InputSpec spec{row.kind, {}, {}};
+    if (row.target != nullptr) spec.target = body[row.target].text();
+    const Json persistent = body["persistent"];
+    if (row.kind == InputKind::buffer && !persistent.is_null()) spec.persistent = persistent.boolean();
+    const std::string_view name = spec_name(body);
+    if (i >= placeholders.size()) json.fail("expected one spec for each of the graph's " + std::to_string(i) + " inputs");
+    if (!name.empty() && name != placeholders[i].name) {
+      body.fail("expected the spec of input '" + placeholders[i].name + "', found that of '" + std::string(name) + "'");
+    }
+    program.input_specs.push_back(std::move(spec));
+  });
+  if (program.input_specs.size() != placeholders.size()) {
+    specs.fail("expected one spec for each of the graph's " + std::to_string(placeholders.size()) + " inputs");
+  }
+}
+
+void check_output_name(const Json& body, const Program& program, std::size_t i) {
+  const std::string_view name = spec_name(body);
+  const ValueId* value = as_value(program.graph.outputs[i]);
+  if (name.empty() || value == nullptr || program.graph.name_of(*value) == name) return;
+  // A spec may still name a getitem that the writer merged with its twin; one that names another value is in the wrong place.
+  if (!find_value(program.graph, name)) return;
+  body.fail("expected the spec of output '" + program.graph.name_of(*value) + "', found that of '" + std::string(name) + "'");
+}
+
+void read_output_specs(const Json& specs, Program& program) {
+  const std::size_t count = program.graph.outputs.size();
+  specs.each([&](const Json& json) {
+    const std::size_t i = program.output_specs.size();
+    const auto& row = row_of(kOutputSpecs, json);
+    const Json body = json[row.tag];
+    OutputSpec spec{row.kind, {}};
+    if (row.target != nullptr) spec.target = body[row.target].text();
+    if (i >= count) json.fail("expected one spec for each of the graph's " + std::to_string(count) + " outputs");
+    check_output_name(body, program, i);
+    program.output_specs.push_back(std::move(spec));
+    if (is_mutation(row.kind) && !placeholder_of(program, program.output_specs.back())) {
+      body.fail("mutates '" + program.output_specs.back().target + "', which is no input of the program");
+    }
+  });
+  if (program.output_specs.size() != count) specs.fail("expected one spec for each of the graph's " + std::to_string(count) + " outputs");
+}
+
+void read_ranges(const Json& ranges, Program& program) {
+  if (ranges.is_null()) return;
+  ranges.members([&](std::string_view symbol, const Json& json) {
+    SymRange range;
+    const Json min = json["min_val"], max = json["max_val"];
+    if (!min.is_null()) range.min = min.integer();
+    if (!max.is_null()) range.max = max.integer();
+    program.range_constraints.insert_or_assign(std::string(symbol), range);
+  });
+}
+
+}  // namespace
+
+Program read_json(std::string_view text) {
+  const JsonDocument document(text);
+  const Json root = document.root();
+  Program program;
+  ReadingContext context(program, read_version(root));
+  const Json module = root["graph_module"];
+  const Json graph = module["graph"];
+  const Json signature = module["signature"];
+  const Json inputs = signature["input_specs"];
+  GraphReader(context, program.graph).read(graph, names_by_spec(inputs));
+  read_input_specs(inputs, program);
+  read_output_specs(signature["output_specs"], program);
+  read_ranges(root["range_constraints"], program);
+  return program;
+}
+
+}  // namespace writeback::impl
