@@ -148,7 +148,7 @@ struct Program {
   std::vector<ShareAllocation> share_allocations;
   std::vector<std::string> schemas;           ///< of custom ops, as written
   std::vector<std::string> options;           ///< words of `# options:`, defaults for the command line
-  std::vector<std::string> leading_comments;  ///< other comment lines before the program (`# title:`, `# expect:`), whole
+  std::vector<std::string> leading_comments;  ///< comment lines before the program, whole and in order; those understood too
   std::vector<std::string> warnings;          ///< what a reader could not understand and left opaque
 
   const Target& target(const Node& n) const { return targets[index_of(n.target)]; }

@@ -10,7 +10,8 @@
 namespace writeback {
 
 /// Reads a program. Text around it (a mail, an issue, a log) is skipped; comment lines in front that start with `# alias:`,
-/// `# share_alloc:`, `# schema:`, `# options:` are understood, others kept. What cannot be understood but can be left opaque
+/// `# share_alloc:`, `# schema:`, `# options:` are understood (text_annotations.h), and all are kept in leading_comments, so that
+/// they print in their order. What cannot be understood but can be left opaque
 /// is, with a warning in Program::warnings; the rest throws InputError with line, column and what was expected.
 Program read_text(std::string_view text);
 

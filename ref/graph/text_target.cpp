@@ -1,0 +1,113 @@
+#include "ref/graph/text_target.h"
+
+#include <array>
+
+namespace writeback::text {
+namespace {
+
+constexpr std::string_view kOps = "torch.ops.", kHigherOrder = "torch.ops.higher_order.";
+constexpr std::string_view kEdge = "executorch_exir_dialects_edge__ops_", kEdgeDotted = "executorch.exir.dialects.edge._ops.";
+
+// Longer symbols stand before the shorter ones that they start with.
+constexpr std::array kOperators{
+    PythonOperator{"floordiv", "//"},   PythonOperator{"pow", "**"},      PythonOperator{"lshift", "<<"},
+    PythonOperator{"rshift", ">>"},     PythonOperator{"eq", "=="},       PythonOperator{"ne", "!="},
+    PythonOperator{"le", "<="},         PythonOperator{"ge", ">="},       PythonOperator{"lt", "<"},
+    PythonOperator{"gt", ">"},          PythonOperator{"add", "+"},       PythonOperator{"sub", "-"},
+    PythonOperator{"mul", "*"},         PythonOperator{"truediv", "/"},   PythonOperator{"mod", "%"},
+    PythonOperator{"and_", "&"},        PythonOperator{"or_", "|"},       PythonOperator{"xor", "^"},
+    PythonOperator{"matmul", "@"},      PythonOperator{"pos", "+", true}, PythonOperator{"neg", "-", true},
+    PythonOperator{"invert", "~", true}};
+
+Target dotted_op(Target::Kind kind, std::string_view rest, std::string_view spelled) {
+  const std::size_t first = rest.find('.');
+  if (first == std::string_view::npos) return {Target::Kind::python, {}, std::string(spelled), {}};
+  const std::size_t second = rest.find('.', first + 1);
+  Target target{kind, std::string(rest.substr(0, first)), std::string(rest.substr(first + 1, second - first - 1)), "default"};
+  if (second != std::string_view::npos) target.overload = rest.substr(second + 1);
+  return target;
+}
+
+/// `aten_sum_dim_IntList`: where the overload starts is not told. The overloads of the core operators that have a `_` in them are
+/// few.
+Target underscored_op(std::string_view rest) {
+  constexpr std::array kNamespaces{"aten", "prims", "dim_order_ops", "quantized_decomposed"};
+  constexpr std::array kOverloads{"dim_IntList", "Tensor_Scalar", "Tensor_Tensor", "Tensor_mode", "Scalar_mode", "Scalar_Tensor"};
+  std::string_view ns = rest.substr(0, rest.find('_'));
+  for (const std::string_view known : kNamespaces) {
+    if (rest.starts_with(known) && rest.substr(known.size()).starts_with('_')) ns = known;
+  }
+  rest.remove_prefix(std::min(rest.size(), ns.size() + 1));
+  std::string_view overload = rest.substr(rest.rfind('_') + 1);
+  for (const std::string_view known : kOverloads) {
+    if (rest.ends_with(known)) overload = known;
+  }
+  if (overload.size() >= rest.size()) return {Target::Kind::edge_op, std::string(ns), std::string(rest), "default"};
+  const std::string_view name = rest.substr(0, rest.size() - overload.size() - 1);
+  return {Target::Kind::edge_op, std::string(ns), std::string(name), std::string(overload)};
+}
+
+}  // namespace
+
+Target read_target(std::string_view spelled) {
+  if (spelled.starts_with(kHigherOrder))
+    return {Target::Kind::higher_order, {}, std::string(spelled.substr(kHigherOrder.size())), {}};
+  if (spelled.starts_with(kOps)) return dotted_op(Target::Kind::op, spelled.substr(kOps.size()), spelled);
+  if (spelled.starts_with(kEdge)) return underscored_op(spelled.substr(kEdge.size()));
+  if (spelled.starts_with(kEdgeDotted)) return dotted_op(Target::Kind::edge_op, spelled.substr(kEdgeDotted.size()), spelled);
+  return {Target::Kind::python, {}, std::string(spelled), {}};
+}
+
+std::string print_target(const Target& target) {
+  switch (target.kind) {
+    case Target::Kind::op:
+      return std::string(kOps) + target.ns + "." + target.name + "." + target.overload;
+    case Target::Kind::edge_op:
+      return std::string(kEdge) + target.ns + "_" + target.name + "_" + target.overload;
+    case Target::Kind::higher_order:
+      return std::string(kHigherOrder) + target.name;
+    case Target::Kind::python:
+      return target.name;
+  }
+  return target.name;
+}
+
+TargetId TargetTable::find(std::string_view spelled) {
+  const auto [entry, added] = known_.try_emplace(spelled);
+  if (added) entry->second = program_.intern(read_target(spelled));
+  return entry->second;
+}
+
+TargetId TargetTable::find_operator(std::string_view function) {
+  const auto [entry, added] = operators_.try_emplace(function);
+  if (added) entry->second = program_.intern({Target::Kind::python, {}, "operator." + std::string(function), {}});
+  return entry->second;
+}
+
+const PythonOperator* operator_of(const Target& target) {
+  if (target.kind != Target::Kind::python) return nullptr;
+  std::string_view name = target.name;
+  if (name.starts_with('_')) name.remove_prefix(1);
+  if (!name.starts_with("operator.")) return nullptr;
+  name.remove_prefix(std::string_view("operator.").size());
+  for (const PythonOperator& row : kOperators) {
+    if (row.function == name) return &row;
+  }
+  return nullptr;
+}
+
+const PythonOperator* infix_at(std::string_view text) {
+  for (const PythonOperator& row : kOperators) {
+    if (!row.unary && text.starts_with(row.symbol)) return &row;
+  }
+  return nullptr;
+}
+
+const PythonOperator* prefix_at(std::string_view text) {
+  for (const PythonOperator& row : kOperators) {
+    if (row.unary && text.starts_with(row.symbol)) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace writeback::text
