@@ -4,20 +4,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "impl/planted.h"
+#include "impl/rule.h"
 #include "ref/graph/options.h"
 #include "ref/graph/placement.h"
 #include "ref/graph/program.h"
 
 namespace writeback::impl {
-
-/// The rules of the design, section 4. Where several block one slot, the lowest is named.
-enum class Rule : std::uint8_t {
-  start, computes_value, reads_target, writes_target, writes_value, deadline, copy_reads, copy_writes, read_first, in_place, lowering
-};
-std::string_view name_of(Rule);
 
 /// Why a copy stands where it stands: the blocking node or the blocking copy, and the values through which it reaches the cells.
 struct Reason {
@@ -35,11 +30,11 @@ struct Clobbered {
 
 /// Lowering changes what this gets, wherever the copies stand.
 struct LoweringHazard {
-  std::optional<NodeId> node;            ///< the node that reads something else, or
-  std::optional<std::uint32_t> output;   ///< the output, or
-  std::optional<ValueId> input;          ///< the untouched input, or
-  std::optional<std::uint32_t> copy;     ///< the write-back that no slot suits
-  NodeId view{};                         ///< the node whose lowering does it
+  std::optional<NodeId> node;           ///< the node that reads something else, or
+  std::optional<std::uint32_t> output;  ///< the output, or
+  std::optional<ValueId> input;         ///< the untouched input, or
+  std::optional<std::uint32_t> copy;    ///< the write-back that no slot suits
+  NodeId view{};                        ///< the node whose lowering does it
   std::string sentence;
 };
 
@@ -52,9 +47,6 @@ struct PlaceResult {
   std::vector<std::string> warnings;
 };
 
-/// The earliest safe placement. Throws InputError on a program that is not well formed or that it must refuse.
-PlaceResult place(const Program&, const Options& = {});
-
 /// A pair of events that a placement puts in the wrong order.
 struct Conflict {
   std::uint32_t copy = 0;
@@ -64,6 +56,11 @@ struct Conflict {
   std::optional<std::uint32_t> output;
 };
 
+inline namespace WRITEBACK_BUILD {
+
+/// The earliest safe placement. Throws InputError on a program that is not well formed or that it must refuse.
+PlaceResult place(const Program&, const Options& = {});
+
 /// Checks every pair of a placement by the predicates of rules.h, quadratically and plainly. Empty = accepted; what is accepted is
 /// safe (proofs/).
 std::vector<Conflict> accept(const Program&, const Placement&, const Options& = {});
@@ -71,4 +68,5 @@ std::vector<Conflict> accept(const Program&, const Placement&, const Options& = 
 /// "%mul reads %v, a later alias of b_a": one clause for a reason.
 std::string sentence(const Program&, const PlaceResult&, std::uint32_t copy);
 
+}  // namespace WRITEBACK_BUILD
 }  // namespace writeback::impl
