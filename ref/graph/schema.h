@@ -17,13 +17,13 @@ namespace writeback {
 struct AliasAnnotation {
   std::vector<std::string> before;  ///< letters or "*"
   bool write = false;
-  std::vector<std::string> after;   ///< empty = the same as before
+  std::vector<std::string> after;  ///< empty = the same as before
   bool operator==(const AliasAnnotation&) const = default;
 };
 
 struct SchemaType {
-  std::string base;            ///< "Tensor", "SymInt", "Scalar", "Dict(str, Tensor)"
-  std::string suffix;          ///< "", "?", "[]", "[4]", "?[]", "[]?": as written
+  std::string base;    ///< "Tensor", "SymInt", "Scalar", "Dict(str, Tensor)"
+  std::string suffix;  ///< "", "?", "[]", "[4]", "?[]", "[]?": as written
   std::optional<AliasAnnotation> alias;
   bool alias_on_list = false;  ///< `t[](a!)`: the list itself is annotated, not its elements
   bool is_list() const { return suffix.find('[') != std::string::npos; }
@@ -45,6 +45,7 @@ struct Schema {
   std::vector<SchemaArgument> returns;  ///< names may be empty
   bool variadic = false;                ///< "..." at the end of the arguments
   bool variadic_returns = false;        ///< "-> ..."
+  std::vector<std::string> tags;        ///< torch's tags that tell of effects ("inplace_view"); the builtin table has them
 
   /// Reads `ns::name.overload(args) -> returns`. Throws InputError with the column and what was expected.
   static Schema parse(std::string_view text);
@@ -67,10 +68,13 @@ class SchemaTable {
   /// Splits an edge-dialect name's tail ("aten_add_Tensor", "dim_order_ops__to_dim_order_copy_default") by the names it knows.
   std::optional<Target> split_edge_name(std::string_view underscored) const;
   std::size_t size() const;
+  /// The qualified names of all entries, sorted.
+  std::vector<std::string> names() const;
 
   struct Impl;
 
  private:
+  explicit SchemaTable(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<const Impl> impl_;
 };
 

@@ -251,8 +251,8 @@ std::string Schema::text() const {
   if (variadic_returns) return text + "...";
   list.clear();
   for (const SchemaArgument& a : returns) add(text_of(a));
-  // A tuple type that is returned alone needs parentheses of its own; a list of one return does not.
-  const bool bare = returns.size() == 1 && returns[0].name.empty() && returns[0].type.base.front() != '(';
+  // A tuple type that is returned alone needs parentheses of its own; one return does not.
+  const bool bare = returns.size() == 1 && returns[0].type.base.front() != '(';
   return bare ? text + list : text + "(" + list + ")";
 }
 
