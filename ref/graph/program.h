@@ -155,6 +155,7 @@ struct Program {
   const Target& target(NodeId n) const { return target(graph.node(n)); }
   /// The id of a target, added if new. Linear in the number of distinct targets; readers keep an index of their own.
   TargetId intern(const Target& t);
+  bool operator==(const Program&) const = default;
 };
 
 /// A pair (target placeholder, value): at the end the target holds what `target.copy_(value)` gives.
