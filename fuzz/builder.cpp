@@ -50,7 +50,8 @@ std::vector<AliasMember::Geometry> places_inside(const Region& host) {
   std::vector<AliasMember::Geometry> places{{0, host.sizes, host.strides}};
   const std::int64_t cells_of_host = host.numel();
   if (cells_of_host == 4) {
-    places.insert(places.end(), {{0, {2}, {1}}, {1, {2}, {1}}, {2, {2}, {1}}, {0, {2}, {2}}, {1, {2}, {2}}, {0, {2, 2}, {1, 2}}, {0, {3}, {1}}});
+    places.insert(places.end(),
+                  {{0, {2}, {1}}, {1, {2}, {1}}, {2, {2}, {1}}, {0, {2}, {2}}, {1, {2}, {2}}, {0, {2, 2}, {1, 2}}, {0, {3}, {1}}});
   } else if (cells_of_host == 2) {
     places.insert(places.end(), {{0, {1}, {1}}, {1, {1}, {1}}});
   }
@@ -60,10 +61,10 @@ std::vector<AliasMember::Geometry> places_inside(const Region& host) {
 const std::array<Shape, 5> kPlaceholderShapes{Shape{4}, Shape{2, 2}, Shape{2}, Shape{}, Shape{3}};
 
 std::string placeholder_name(InputKind kind, std::size_t index) {
-  const auto letter = std::string(1, static_cast<char>('a' + index % 26));
-  const std::string number = index < 26 ? "" : std::to_string(index / 26);
-  if (kind == InputKind::user_input) return "x_" + letter + number;
-  return (kind == InputKind::parameter ? "p_" : "b_") + letter + number;
+  std::string name = kind == InputKind::user_input ? "x_" : kind == InputKind::parameter ? "p_" : "b_";
+  name += static_cast<char>('a' + index % 26);
+  if (index >= 26) name += std::to_string(index / 26);
+  return name;
 }
 
 }  // namespace
@@ -93,8 +94,10 @@ std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
   const std::size_t shift = longer.size() - shorter.size();
   for (std::size_t d = 0; d < shorter.size(); ++d) {
     std::int64_t& size = sizes[shift + d];
-    if (size == 1) size = shorter[d];
-    else if (shorter[d] != 1 && shorter[d] != size) return std::nullopt;
+    if (size == 1)
+      size = shorter[d];
+    else if (shorter[d] != 1 && shorter[d] != size)
+      return std::nullopt;
   }
   return sizes;
 }
@@ -145,7 +148,7 @@ const Argument* Builder::wanted_argument() const {
 const Tensor* Builder::tensor(const Fits& fits, const Argument* wanted) {
   candidates_.clear();
   for (const Value& v : values_) {
-    if (v.tensor && fits(*v.tensor)) candidates_.push_back(*v.tensor);
+    if (v.tensor && fits(*v.tensor)) candidates_.push_back(&*v.tensor);
   }
   if (candidates_.empty()) return nullptr;
   const std::size_t n = candidates_.size();
@@ -154,11 +157,11 @@ const Tensor* Builder::tensor(const Fits& fits, const Argument* wanted) {
     const ValueId* value = as_value(*wanted);
     if (value == nullptr) return std::nullopt;
     for (std::size_t i = 0; i < n; ++i) {
-      if (candidates_[i].value == *value) return i;
+      if (candidates_[i]->value == *value) return i;
     }
     return std::nullopt;
   });
-  return &candidates_[k < n ? k : 2 * n - 1 - k];
+  return candidates_[k < n ? k : 2 * n - 1 - k];
 }
 
 const Tensor* Builder::operand(const Fits& fits) {
@@ -187,7 +190,7 @@ bool Builder::list(std::uint32_t least, std::uint32_t most, const Fits& fits) {
     const Tensor* t = tensor(fits, wanted_items == nullptr ? nullptr : &wanted_items->items[items_.size()]);
     if (t == nullptr) break;
     items.items.emplace_back(t->value);
-    items_.push_back(*t);
+    items_.push_back(t);
   }
   node_.args.emplace_back(std::move(items));
   return items_.size() >= least;
@@ -264,7 +267,8 @@ Tensor Builder::opaque(const Tensor& like, std::uint64_t storages) {
 }
 
 void Builder::declare(const char* schema) {
-  if (std::find(program_.schemas.begin(), program_.schemas.end(), schema) == program_.schemas.end()) program_.schemas.emplace_back(schema);
+  if (std::find(program_.schemas.begin(), program_.schemas.end(), schema) == program_.schemas.end())
+    program_.schemas.emplace_back(schema);
 }
 
 // --- Statements ---
@@ -274,7 +278,8 @@ void Builder::setting(Choices& choices) {
   static const std::vector<std::vector<std::string>> kSettings{{"--lowering", "none"}, {"--trust", "my"}};
   const auto& words = kSettings[pick(kSettings.size(), [&] {
     const std::size_t at = program_.options.size();
-    return at + 1 < wanted_->options.size() ? found(kSettings, std::vector{wanted_->options[at], wanted_->options[at + 1]}) : std::nullopt;
+    return at + 1 < wanted_->options.size() ? found(kSettings, std::vector{wanted_->options[at], wanted_->options[at + 1]})
+                                            : std::nullopt;
   })];
   if (found(program_.options, words[0])) return;
   program_.options.insert(program_.options.end(), words.begin(), words.end());
@@ -354,7 +359,7 @@ void Builder::add_node(std::uint32_t form) {
   if (!interned_[form]) target_of_form_[form] = program_.intern(forms()[form].target), interned_[form] = true;
   node_.target = target_of_form_[form];
   const ValueId id = value_id(values_.size());
-  node_.name = "t" + std::to_string(program_.graph.nodes.size());
+  node_.name.assign(1, 't').append(std::to_string(program_.graph.nodes.size()));
   if (result_) {
     result_->value = id;
     node_.meta = meta_of(*result_);
@@ -422,15 +427,18 @@ void Builder::output(Choices& choices) {
     const auto writes_v = [&](const OutputSpec& o) { return is_mutation(o.kind) && placeholder_of(program_, o) == value_id(v); };
     if (std::none_of(program_.output_specs.begin(), program_.output_specs.end(), writes_v)) fresh_targets.push_back(value_id(v));
   }
-  const std::optional<ValueId> wanted_target = wanted != nullptr && is_mutation(wanted->kind) ? placeholder_of(*wanted_, *wanted) : std::nullopt;
+  const std::optional<ValueId> wanted_target =
+      wanted != nullptr && is_mutation(wanted->kind) ? placeholder_of(*wanted_, *wanted) : std::nullopt;
   const bool mutation = !all_targets.empty() && !flag(3, wanted != nullptr && !is_mutation(wanted->kind));
   OutputSpec spec{OutputKind::user_output, ""};
   const Tensor* value = nullptr;
   if (mutation) {
-    const bool again = fresh_targets.empty() || (fresh_targets.size() < all_targets.size() &&
-                                                 flag(16, wanted != nullptr && wanted_target && !found(fresh_targets, *wanted_target)));
+    const bool again =
+        fresh_targets.empty() || (fresh_targets.size() < all_targets.size() &&
+                                  flag(16, wanted != nullptr && wanted_target && !found(fresh_targets, *wanted_target)));
     const std::vector<ValueId>& targets = again ? all_targets : fresh_targets;
-    const ValueId target = targets[pick(targets.size(), [&] { return wanted_target ? found(targets, *wanted_target) : std::nullopt; })];
+    const ValueId target =
+        targets[pick(targets.size(), [&] { return wanted_target ? found(targets, *wanted_target) : std::nullopt; })];
     const InputSpec& input = program_.input_specs[index_of(target)];
     spec.kind = input.kind == InputKind::buffer      ? OutputKind::buffer_mutation
                 : input.kind == InputKind::parameter ? OutputKind::parameter_mutation

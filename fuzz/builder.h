@@ -24,7 +24,7 @@ using Shape = std::vector<std::int64_t>;
 struct Tensor {
   ValueId value{};
   DType dtype = DType::f32;
-  Region region;               ///< inside storage `home`
+  Region region;  ///< inside storage `home`
   std::uint32_t home = 0;
   std::uint64_t storages = 0;  ///< bits (modulo 64) of all storages that it may share
   bool exact = true;           ///< `region` is known; not so for results of opaque ops
@@ -75,13 +75,13 @@ class Builder {
   Program take() { return std::move(program_); }
   RecordWriter record;
 
-  // What a form asks (arguments in order, positional ones first) and what it says of its results. A reference that is returned
-  // lives until the next question.
+  // What a form asks (arguments in order, positional ones first) and what it says of its results. A pointer that is
+  // returned lives until the node is made.
   const Tensor* operand(const Fits&);
   const Tensor* keyword(const char* name, const Fits&);
   /// A list of tensors that all fit; `items()` has them, also while the list grows.
   bool list(std::uint32_t least, std::uint32_t most, const Fits&);
-  const std::vector<Tensor>& items() const { return items_; }
+  const std::vector<const Tensor*>& items() const { return items_; }
   const Shape& shape(const std::vector<Shape>& options);
   std::int64_t integer(std::int64_t first, std::int64_t last);
   void constant(Argument a) { node_.args.push_back(std::move(a)); }
@@ -128,7 +128,8 @@ class Builder {
   // The node being built.
   Node node_;
   std::optional<Tensor> result_;
-  std::vector<Tensor> elements_, items_, candidates_;
+  std::vector<Tensor> elements_;
+  std::vector<const Tensor*> items_, candidates_;
   bool elementwise_ = false;
 };
 

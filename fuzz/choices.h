@@ -59,8 +59,10 @@ class RecordWriter {
 
  private:
   void next(std::uint32_t byte) {
-    if (used_ < Record::kBytes) record_.bytes[used_++] = static_cast<std::uint8_t>(byte);
-    else if (byte != 0) fits_ = false;
+    if (used_ < Record::kBytes)
+      record_.bytes[used_++] = static_cast<std::uint8_t>(byte);
+    else if (byte != 0)
+      fits_ = false;
   }
   Record record_;
   std::size_t used_ = 0;

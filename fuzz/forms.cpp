@@ -68,7 +68,7 @@ bool with_number(Builder& b) {
 bool binary(Builder& b) {
   const Tensor* first = b.operand(any);
   if (first == nullptr) return false;
-  const Tensor x = *first;
+  const Tensor& x = *first;
   const Tensor* y = b.operand([&](const Tensor& t) { return broadcast(x.sizes(), t.sizes()).has_value(); });
   if (y == nullptr) return false;
   Shape sizes = *broadcast(x.sizes(), y->sizes());
@@ -103,13 +103,13 @@ bool filled_like(Builder& b) {
 bool cat(Builder& b) {
   const auto fits = [&](const Tensor& t) {
     std::int64_t cells = t.region.numel();
-    for (const Tensor& item : b.items()) cells += item.region.numel();
+    for (const Tensor* item : b.items()) cells += item->region.numel();
     return t.sizes().size() == 1 && cells <= kMostCells;
   };
   if (!b.list(1, 3, fits)) return false;
   std::int64_t cells = 0;
-  DType dtype = b.items().front().dtype;
-  for (const Tensor& item : b.items()) cells += item.region.numel(), dtype = promoted(dtype, item.dtype);
+  DType dtype = b.items().front()->dtype;
+  for (const Tensor* item : b.items()) cells += item->region.numel(), dtype = promoted(dtype, item->dtype);
   b.result(b.fresh(dtype, {cells}));
   return true;
 }
@@ -117,12 +117,12 @@ bool cat(Builder& b) {
 bool stack(Builder& b) {
   const auto fits = [&](const Tensor& t) {
     if (b.items().empty()) return t.region.numel() <= 4 && t.sizes().size() <= 1;
-    return b.items().front().sizes() == t.sizes();
+    return b.items().front()->sizes() == t.sizes();
   };
   if (!b.list(2, 2, fits)) return false;
-  Shape sizes = b.items().front().sizes();
+  Shape sizes = b.items().front()->sizes();
   sizes.insert(sizes.begin(), 2);
-  b.result(b.fresh(promoted(b.items()[0].dtype, b.items()[1].dtype), std::move(sizes)));
+  b.result(b.fresh(promoted(b.items()[0]->dtype, b.items()[1]->dtype), std::move(sizes)));
   return true;
 }
 
@@ -131,7 +131,7 @@ bool stack(Builder& b) {
 bool reshaped(Builder& b, Tensor (*make)(Builder&, const Tensor&, Region)) {
   const Tensor* found = b.operand(viewable);
   if (found == nullptr) return false;
-  const Tensor x = *found;
+  const Tensor& x = *found;
   const Shape sizes = b.shape(shapes_of(x.region.numel()));
   b.result(make(b, x, Region::contiguous(sizes, x.region.offset)));
   return true;
@@ -180,10 +180,11 @@ bool transpose_copy(Builder& b) { return transposed(b, true); }
 bool select(Builder& b) {
   const Tensor* found = b.operand([](const Tensor& t) { return has_dimension(t) && t.sizes()[0] > 0; });
   if (found == nullptr) return false;
-  const Tensor x = *found;
+  const Tensor& x = *found;
   b.constant(std::int64_t{0});
   const std::int64_t index = b.integer(0, x.sizes()[0] - 1);
-  Region region{x.region.offset + index * x.region.strides[0], {x.sizes().begin() + 1, x.sizes().end()},
+  Region region{x.region.offset + index * x.region.strides[0],
+                {x.sizes().begin() + 1, x.sizes().end()},
                 {x.region.strides.begin() + 1, x.region.strides.end()}};
   b.result(b.view_of(x, std::move(region)));
   return true;
@@ -192,7 +193,7 @@ bool select(Builder& b) {
 bool sliced(Builder& b, bool copies) {
   const Tensor* found = b.operand([](const Tensor& t) { return has_dimension(t) && t.sizes()[0] > 1; });
   if (found == nullptr) return false;
-  const Tensor x = *found;
+  const Tensor& x = *found;
   const std::int64_t size = x.sizes()[0];
   b.constant(std::int64_t{0});
   const std::int64_t start = b.integer(0, size - 1);
@@ -222,7 +223,7 @@ bool unsqueeze(Builder& b) {
 bool expand(Builder& b) {
   const Tensor* found = b.operand([](const Tensor& t) { return t.sizes().size() < 2 && t.region.numel() <= 4; });
   if (found == nullptr) return false;
-  const Tensor x = *found;
+  const Tensor& x = *found;
   Shape sizes = x.sizes();
   sizes.insert(sizes.begin(), 2);
   b.shape({sizes});
@@ -242,9 +243,10 @@ bool diagonal(Builder& b) {
 
 /// Regions that start anywhere in the base's storage: overlapping ones of the same base above all.
 bool as_strided(Builder& b) {
-  const Tensor* found = b.operand([](const Tensor& t) { return viewable(t) && t.region.offset == 0 && t.region.numel() == 4 && t.exact; });
+  const Tensor* found =
+      b.operand([](const Tensor& t) { return viewable(t) && t.region.offset == 0 && t.region.numel() == 4 && t.exact; });
   if (found == nullptr) return false;
-  const Tensor x = *found;
+  const Tensor& x = *found;
   const Shape sizes = b.shape({{2}, {3}, {2, 2}});
   const Shape strides = b.shape(sizes.size() == 1 ? std::vector<Shape>{{1}} : std::vector<Shape>{{1, 2}, {2, 1}, {1, 1}});
   const Region at_zero{0, sizes, strides};
@@ -256,7 +258,7 @@ bool as_strided(Builder& b) {
 bool unfold(Builder& b) {
   const Tensor* found = b.operand([](const Tensor& t) { return t.sizes().size() == 1 && t.sizes()[0] >= 3; });
   if (found == nullptr) return false;
-  const Tensor x = *found;
+  const Tensor& x = *found;
   const std::int64_t windows = x.sizes()[0] - 1;
   if (windows * 2 > kMostCells) return false;
   for (const std::int64_t constant : {0, 2, 1}) b.constant(constant);
@@ -269,9 +271,10 @@ bool unfold(Builder& b) {
 
 /// The halves or the rows of a tensor; `rows` drops the dimension.
 bool parts(Builder& b, bool rows) {
-  const Tensor* found = b.operand([&](const Tensor& t) { return has_dimension(t) && (rows ? t.sizes()[0] <= 4 : t.sizes()[0] % 2 == 0); });
+  const Tensor* found =
+      b.operand([&](const Tensor& t) { return has_dimension(t) && (rows ? t.sizes()[0] <= 4 : t.sizes()[0] % 2 == 0); });
   if (found == nullptr) return false;
-  const Tensor x = *found;
+  const Tensor& x = *found;
   const std::int64_t length = rows ? 1 : x.sizes()[0] / 2;
   if (!rows) b.constant(length);
   std::vector<Tensor> elements;
@@ -291,7 +294,7 @@ bool unbind(Builder& b) { return parts(b, true); }
 bool max_and_index(Builder& b) {
   const Tensor* found = b.operand(is_matrix);
   if (found == nullptr) return false;
-  const Tensor x = *found;
+  const Tensor& x = *found;
   b.constant(std::int64_t{0});
   const Shape sizes{x.sizes()[1]};
   b.results({b.fresh(x.dtype, sizes), b.fresh(DType::i64, sizes)});
@@ -301,7 +304,7 @@ bool max_and_index(Builder& b) {
 bool foreach_neg(Builder& b) {
   if (!b.list(1, 3, any)) return false;
   std::vector<Tensor> elements;
-  for (const Tensor& item : b.items()) elements.push_back(b.fresh(item.dtype, item.sizes(), lays_out_plainly(item)));
+  for (const Tensor* item : b.items()) elements.push_back(b.fresh(item->dtype, item->sizes(), lays_out_plainly(*item)));
   b.results(std::move(elements));
   return true;
 }
@@ -314,7 +317,7 @@ bool getitem(Builder& b) { return b.element_of_tuple(); }
 bool write(Builder& b, bool casts) {
   const Tensor* found = b.operand(writable);
   if (found == nullptr) return false;
-  const Tensor self = *found;
+  const Tensor& self = *found;
   const Tensor* other = b.operand([&](const Tensor& t) {
     return broadcasts_to(t.sizes(), self.sizes()) && apart(self, t) && (casts || promoted(self.dtype, t.dtype) == self.dtype);
   });
@@ -342,8 +345,8 @@ bool in_place_alone(Builder& b) {
 
 bool foreach_in_place(Builder& b) {
   const auto fits = [&](const Tensor& t) {
-    return is_writable(t) && std::all_of(b.items().begin(), b.items().end(),
-                                         [&](const Tensor& item) { return (item.storages & t.storages) == 0; });
+    return is_writable(t) &&
+           std::all_of(b.items().begin(), b.items().end(), [&](const Tensor* item) { return (item->storages & t.storages) == 0; });
   };
   if (!b.list(1, 3, fits)) return false;
   b.constant(std::int64_t{2});
@@ -353,7 +356,7 @@ bool foreach_in_place(Builder& b) {
 bool index_put_in_place(Builder& b) {
   const Tensor* found = b.operand([](const Tensor& t) { return is_writable(t) && has_dimension(t) && t.sizes()[0] >= 2; });
   if (found == nullptr) return false;
-  const Tensor self = *found;
+  const Tensor& self = *found;
   if (!b.list(1, 1, [](const Tensor& t) { return t.frozen && t.sizes() == Shape{2}; })) return false;
   Shape part = self.sizes();
   part[0] = 2;
@@ -368,7 +371,7 @@ bool index_put_in_place(Builder& b) {
 bool index_put(Builder& b) {
   const Tensor* found = b.operand([](const Tensor& t) { return has_dimension(t) && t.sizes()[0] >= 2 && viewable(t); });
   if (found == nullptr) return false;
-  const Tensor self = *found;
+  const Tensor& self = *found;
   if (!b.list(1, 1, [](const Tensor& t) { return t.frozen && t.sizes() == Shape{2}; })) return false;
   Shape part = self.sizes();
   part[0] = 2;
@@ -381,10 +384,9 @@ bool index_put(Builder& b) {
 bool unary_out(Builder& b) {
   const Tensor* found = b.operand(any);
   if (found == nullptr) return false;
-  const Tensor x = *found;
-  const Tensor* out = b.keyword("out", [&](const Tensor& t) {
-    return is_writable(t) && t.sizes() == x.sizes() && t.dtype == x.dtype && apart(t, x);
-  });
+  const Tensor& x = *found;
+  const Tensor* out = b.keyword(
+      "out", [&](const Tensor& t) { return is_writable(t) && t.sizes() == x.sizes() && t.dtype == x.dtype && apart(t, x); });
   if (out == nullptr) return false;
   b.result(*out);
   return true;
@@ -393,10 +395,10 @@ bool unary_out(Builder& b) {
 bool binary_out(Builder& b) {
   const Tensor* first = b.operand(any);
   if (first == nullptr) return false;
-  const Tensor x = *first;
+  const Tensor& x = *first;
   const Tensor* second = b.operand([&](const Tensor& t) { return broadcast(x.sizes(), t.sizes()).has_value(); });
   if (second == nullptr) return false;
-  const Tensor y = *second;
+  const Tensor& y = *second;
   const Shape sizes = *broadcast(x.sizes(), y.sizes());
   const Tensor* out = b.keyword("out", [&](const Tensor& t) {
     return is_writable(t) && t.sizes() == sizes && t.dtype == promoted(x.dtype, y.dtype) && apart(t, x) && apart(t, y);
@@ -411,7 +413,7 @@ bool binary_out(Builder& b) {
 bool custom_mix(Builder& b) {
   const Tensor* first = b.operand(writable);
   if (first == nullptr) return false;
-  const Tensor x = *first;
+  const Tensor& x = *first;
   const Tensor* second = b.operand([&](const Tensor& t) { return is_writable(t) && apart(x, t); });
   if (second == nullptr) return false;
   b.declare("my::mix(Tensor x, Tensor y) -> Tensor");
@@ -422,7 +424,7 @@ bool custom_mix(Builder& b) {
 bool custom_update(Builder& b) {
   const Tensor* first = b.operand(writable);
   if (first == nullptr) return false;
-  const Tensor x = *first;
+  const Tensor& x = *first;
   const Tensor* second = b.operand([&](const Tensor& t) { return is_writable(t) && apart(x, t); });
   if (second == nullptr) return false;
   b.declare("my::update(Tensor(a!) x, Tensor y) -> Tensor(a!)");

@@ -10,8 +10,8 @@ namespace {
 
 /// What a record's first answer means; the simplest statement is a node.
 constexpr std::array<Statement, kStatementAnswers> kStatements{
-    Statement::node,   Statement::output, Statement::buffer, Statement::input,     Statement::node,   Statement::node,
-    Statement::node,   Statement::node,   Statement::node,   Statement::node,      Statement::output, Statement::output,
+    Statement::node,   Statement::output, Statement::buffer, Statement::input,    Statement::node,   Statement::node,
+    Statement::node,   Statement::node,   Statement::node,   Statement::node,     Statement::output, Statement::output,
     Statement::buffer, Statement::node,   Statement::input,  Statement::parameter};
 constexpr std::uint32_t kSettingAnswer = kStatementAnswers;  // one more, so that settings are rare
 
@@ -19,23 +19,33 @@ Statement kind_of(std::uint32_t answer) { return answer == kSettingAnswer ? Stat
 
 void make(Builder& builder, Statement kind, Choices& choices) {
   switch (kind) {
-    case Statement::setting: return builder.setting(choices);
-    case Statement::parameter: return builder.placeholder(InputKind::parameter, choices);
-    case Statement::buffer: return builder.placeholder(InputKind::buffer, choices);
-    case Statement::input: return builder.placeholder(InputKind::user_input, choices);
-    case Statement::node: return builder.node(choices);
-    case Statement::output: return builder.output(choices);
+    case Statement::setting:
+      return builder.setting(choices);
+    case Statement::parameter:
+      return builder.placeholder(InputKind::parameter, choices);
+    case Statement::buffer:
+      return builder.placeholder(InputKind::buffer, choices);
+    case Statement::input:
+      return builder.placeholder(InputKind::user_input, choices);
+    case Statement::node:
+      return builder.node(choices);
+    case Statement::output:
+      return builder.output(choices);
   }
 }
 
 std::uint32_t most(const Sizes& sizes, Statement kind) {
   switch (kind) {
-    case Statement::setting: return 2;
+    case Statement::setting:
+      return 2;
     case Statement::parameter:
     case Statement::buffer:
-    case Statement::input: return sizes.placeholders;
-    case Statement::node: return sizes.nodes;
-    case Statement::output: return sizes.outputs;
+    case Statement::input:
+      return sizes.placeholders;
+    case Statement::node:
+      return sizes.nodes;
+    case Statement::output:
+      return sizes.outputs;
   }
   return 0;
 }
@@ -94,7 +104,8 @@ std::uint32_t answer_for(Statement kind) {
 Program generate(std::span<const Record> records, const Sizes& sizes) {
   Builder builder(sizes);
   std::uint32_t placeholders = 0;
-  for (const Statement kind : {Statement::setting, Statement::parameter, Statement::buffer, Statement::input, Statement::node, Statement::output}) {
+  for (const Statement kind :
+       {Statement::setting, Statement::parameter, Statement::buffer, Statement::input, Statement::node, Statement::output}) {
     std::uint32_t made = 0;
     for (const Record& record : records) {
       RecordReader reader(record);

@@ -24,9 +24,7 @@ TEST(Generate, EncodeIsItsInverse) {
   }
 }
 
-TEST(Generate, NothingGivesTheEmptyProgram) {
-  EXPECT_TRUE(generate({}) == Program{});
-}
+TEST(Generate, NothingGivesTheEmptyProgram) { EXPECT_TRUE(generate({}) == Program{}); }
 
 TEST(Generate, AnUsedUpRecordGivesTheSimplestNode) {
   const Program program = generate(Records(2));
@@ -47,9 +45,10 @@ TEST(Generate, ErasingANodeRecordLeavesTheOtherStatementsAlone) {
   Random random(7);
   Records records = random_records(random, {});
   const Program whole = generate(records);
-  records.erase(std::find_if(records.rbegin(), records.rend(), [](const Record& r) {
-                  return r.bytes[0] == answer_for(Statement::node);
-                }).base() - 1);
+  records.erase(
+      std::find_if(records.rbegin(), records.rend(), [](const Record& r) { return r.bytes[0] == answer_for(Statement::node); })
+          .base() -
+      1);
   const Program part = generate(records);
   ASSERT_EQ(part.graph.nodes.size() + 1, whole.graph.nodes.size());
   for (std::size_t n = 0; n < part.graph.nodes.size(); ++n) EXPECT_EQ(part.graph.nodes[n].args, whole.graph.nodes[n].args);
