@@ -1,5 +1,5 @@
-// Dynamic storage allocation: buffers with live ranges and sizes are given offsets in one arena so that no two that live at the same
-// step share a byte. Planners here know nothing of programs; live_ranges.h makes their input, validate() judges their output.
+// Dynamic storage allocation: buffers with live ranges and sizes are given offsets in one arena so that no two that live at the
+// same step share a byte. Planners here know nothing of programs; live_ranges.h makes their input, validate() judges their output.
 //
 // Finding the smallest arena is NP-hard (Garey and Johnson, SR2). The largest sum of live bytes is a lower bound; a planner stops
 // when it meets it.

@@ -22,7 +22,7 @@ class FirstFit {
   std::int64_t lowest_gap(std::uint32_t buffer, const std::vector<std::int64_t>& offsets);
 
   std::span<const Buffer> buffers_;
-  std::vector<std::uint32_t> first_, neighbours_;               // neighbours of b: [first_[b], first_[b + 1])
+  std::vector<std::uint32_t> first_, neighbours_;                // neighbours of b: [first_[b], first_[b + 1])
   std::vector<std::pair<std::int64_t, std::int64_t>> occupied_;  // scratch: [offset, end) of placed neighbours
 };
 

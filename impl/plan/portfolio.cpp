@@ -41,7 +41,8 @@ Order order_by_contention(std::span<const Buffer> buffers, FirstFit& fit) {
   for (std::uint32_t b = 0; b < buffers.size(); ++b) {
     std::vector<Buffer> together{buffers[b]};
     for (std::uint32_t n : fit.neighbours(b)) {
-      together.push_back({std::max(buffers[n].begin, buffers[b].begin), std::min(buffers[n].end, buffers[b].end), buffers[n].bytes});
+      together.push_back(
+          {std::max(buffers[n].begin, buffers[b].begin), std::min(buffers[n].end, buffers[b].end), buffers[n].bytes});
     }
     contention[b] = lower_bound(together).bytes;
   }
@@ -54,7 +55,8 @@ std::vector<Order> starting_orders(std::span<const Buffer> buffers, FirstFit& fi
   const auto length = [](const Buffer& b) { return b.end - b.begin; };
   std::vector<Order> orders;
   orders.push_back(order_by(buffers, [](const Buffer& b) { return b.bytes; }));
-  orders.push_back(order_by(buffers, [&](const Buffer& b) { return static_cast<double>(b.bytes) * static_cast<double>(length(b)); }));
+  orders.push_back(
+      order_by(buffers, [&](const Buffer& b) { return static_cast<double>(b.bytes) * static_cast<double>(length(b)); }));
   orders.push_back(order_by(buffers, [&](const Buffer& b) { return std::pair(length(b), b.bytes); }));
   orders.push_back(order_by(buffers, [](const Buffer& b) { return std::pair(-b.begin, b.bytes); }));
   orders.push_back(order_by(buffers, [](const Buffer& b) { return std::pair(b.end, b.bytes); }));

@@ -18,7 +18,8 @@ std::vector<Buffer> read_csv(const std::filesystem::path& path) {
   std::getline(file, line);
   std::vector<Buffer> buffers;
   for (long long id, lower, upper, bytes; std::getline(file, line);) {
-    if (std::sscanf(line.c_str(), "%lld,%lld,%lld,%lld", &id, &lower, &upper, &bytes) == 4) buffers.push_back({lower, upper, bytes});
+    if (std::sscanf(line.c_str(), "%lld,%lld,%lld,%lld", &id, &lower, &upper, &bytes) == 4)
+      buffers.push_back({lower, upper, bytes});
   }
   return buffers;
 }
@@ -27,7 +28,8 @@ std::vector<Buffer> random_buffers(std::mt19937& random, std::size_t count) {
   std::vector<Buffer> buffers;
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t begin = random() % 10;
-    buffers.push_back({begin, begin + 1 + static_cast<std::int64_t>(random() % 6), 16 * (1 + static_cast<std::int64_t>(random() % 8))});
+    buffers.push_back(
+        {begin, begin + 1 + static_cast<std::int64_t>(random() % 6), 16 * (1 + static_cast<std::int64_t>(random() % 8))});
   }
   return buffers;
 }
@@ -73,7 +75,8 @@ TEST(Allocation, ExactIsNoWorseThanAnyPlanner) {
 TEST(Allocation, ThePortfolioIsWithin129PercentOnTheChallengingSet) {
   double logs = 0;
   int sets = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(WRITEBACK_TESTS_DIR) / "impl/plan/minimalloc")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(WRITEBACK_TESTS_DIR) / "impl/plan/minimalloc")) {
     const std::vector<Buffer> buffers = read_csv(entry.path());
     const Allocation a = portfolio(buffers);
     ASSERT_FALSE(validate(buffers, a)) << entry.path();
