@@ -57,7 +57,8 @@ typename D::Bool reaches_by_lowering(const D& d, const Cells<D>& value, const No
                d.clause(Clause::lowered_write_hits_lowered_value, d.meet_anew(node.writes.lowered, value.lowered))));  // deadline
 }
 
-/// The value is read before the node. `after_birth`: the node stands after the value's producer (always, for a placeholder).
+/// The value is read before the node. `after_birth`: the value's content is there before the node, that is: the storage in which
+/// the value lies as written is older than the node. (Not the value itself: a view made after the write sees it all the same.)
 template <typename D>
 typename D::Bool read_before_node(const D& d, const Cells<D>& value, const NodeCells<D>& node, typename D::Bool after_birth) {
   return d.both(after_birth, reaches_by_lowering(d, value, node));
@@ -137,7 +138,7 @@ typename D::Bool must_be_copied_before(const D& d, const Cells<D>& value, const 
 }
 
 /// A node reads a value whose cells an earlier node changed through a lowering choice only. `between`: the writer stands after the
-/// value's producer and before the reader.
+/// birth of the value's content (as for `after_birth`) and before the reader.
 template <typename D>
 typename D::Bool node_sees_lowering(const D& d, typename D::Bool reader_live, const Cells<D>& value, const NodeCells<D>& writer,
                                     typename D::Bool between) {
