@@ -28,11 +28,20 @@ class Archive {
   const Entry* find(std::string_view name) const;
   /// The bytes of an entry of at most `limit` bytes.
   std::string read(const Entry&, std::uint64_t limit) const;
+  /// The archive that is an entry of this one; it must not outlive this one. A stored entry is not copied.
+  Archive open_nested(const Entry&, std::uint64_t limit) const;
 
  private:
   struct Discard {
     void operator()(zip_t* zip) const { zip_discard(zip); }
   };
+
+  Archive() = default;
+  zip_uint64_t index_of(const Entry& entry) const { return static_cast<zip_uint64_t>(&entry - entries_.data()); }
+  /// Takes the source over. `name` stands in messages.
+  void open(zip_source_t* source, const std::string& name);
+
+  std::unique_ptr<const std::string> unpacked_;  ///< the bytes of a nested archive that was packed
   std::unique_ptr<zip_t, Discard> zip_;
   std::vector<Entry> entries_;
 };

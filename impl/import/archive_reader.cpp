@@ -1,9 +1,13 @@
 // Reads a program from a `.pt2` archive, whatever its layout: at the top level up to torch 2.7, below one folder since.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 
 #include "impl/import/archive.h"
 #include "impl/import/import.h"
+#include "impl/import/storage_sharing.h"
 #include "ref/graph/error.h"
 
 namespace writeback::impl {
@@ -43,18 +47,62 @@ const ModelEntry& choose(const std::vector<ModelEntry>& models, const std::strin
   const auto found = std::find_if(models.begin(), models.end(), [&](const ModelEntry& m) { return m.model == name; });
   if (found != models.end()) return *found;
   std::string names;
-  for (const ModelEntry& m : models) names += (names.empty() ? "" : ", ") + m.model;
-  throw InputError("archive", wanted.empty() ? "holds several models; name one of " + names
-                                             : "expected one of the models " + names + ", found none named " + wanted);
+  for (const ModelEntry& m : models) names.append(names.empty() ? "" : ", ").append(m.model);
+  if (wanted.empty()) throw InputError("archive", fmt::format("holds several models; name one of {}", names));
+  throw InputError("archive", fmt::format("expected one of the models {}, found none named {}", names, wanted));
 }
 
-Program read_named(const Archive& archive, const Archive::Entry& entry) {
+/// The first of several names that is an entry.
+const Archive::Entry* first_of(const Archive& archive, std::initializer_list<std::string> names) {
+  for (const std::string& name : names) {
+    if (const Archive::Entry* entry = archive.find(name)) return entry;
+  }
+  return nullptr;
+}
+
+Program read_entry(const Archive& archive, const Archive::Entry& entry) {
+  const std::string json = archive.read(entry, kLargestProgram);
   try {
-    return read_json(archive.read(entry, kLargestProgram));
+    return read_json(json);
   } catch (const InputError& error) {
-    if (error.place() == entry.name) throw;
     throw InputError(entry.name, error.what());
   }
+}
+
+void require_content(const Archive& archive, const std::string& name, std::string_view content) {
+  constexpr std::uint64_t kLongest = 64;
+  const Archive::Entry* entry = archive.find(name);
+  if (entry == nullptr) return;  // packed anew without it
+  std::string found = archive.read(*entry, kLongest);
+  while (!found.empty() && (found.back() == '\n' || found.back() == '\r')) found.pop_back();
+  if (found != content) throw InputError(name, fmt::format("expected '{}', found '{}'", content, found));
+}
+
+/// torch >= 2.8: everything stands below one folder, whatever its name.
+Program read_model(const Archive& archive, const ModelEntry& model) {
+  const std::string& path = model.program->name;
+  const std::string& name = model.model;
+  const std::string top = path.substr(0, path.size() - fmt::format("models/{}.json", name).size());
+  const std::string data = top + "data/";
+  require_content(archive, top + "archive_format", "pt2");
+  require_content(archive, top + "archive_version", "0");
+  Program program = read_entry(archive, *model.program);
+  const TensorEntries tensors{
+      first_of(archive, {data + "weights/" + name + "_weights_config.json", data + "weights/" + name + ".pt"}),
+      first_of(archive, {data + "constants/" + name + "_constants_config.json", data + "constants/" + name + ".pt"})};
+  add_alias_groups(archive, tensors, program);
+  return program;
+}
+
+/// torch <= 2.7: everything stands at the top (below a folder where somebody packed it anew). Up to 2.3 the tensors' files end in
+/// `.json` and are archives all the same.
+Program read_flat(const Archive& archive, const Archive::Entry& entry) {
+  const std::string top = entry.name.substr(0, entry.name.size() - kFlatProgram.size());
+  Program program = read_entry(archive, entry);
+  const TensorEntries tensors{first_of(archive, {top + "serialized_state_dict.pt", top + "serialized_state_dict.json"}),
+                              first_of(archive, {top + "serialized_constants.pt", top + "serialized_constants.json"})};
+  add_alias_groups(archive, tensors, program);
+  return program;
 }
 
 }  // namespace
@@ -62,9 +110,9 @@ Program read_named(const Archive& archive, const Archive::Entry& entry) {
 Program read_archive(std::string_view bytes, const ImportOptions& options) {
   const Archive archive(bytes);
   const std::vector<ModelEntry> models = models_of(archive);
-  if (!models.empty()) return read_named(archive, *choose(models, options.model).program);
+  if (!models.empty()) return read_model(archive, choose(models, options.model));
   for (const Archive::Entry& entry : archive.entries()) {
-    if (entry.name == kFlatProgram || ends_with(entry.name, "/" + std::string(kFlatProgram))) return read_named(archive, entry);
+    if (entry.name == kFlatProgram || ends_with(entry.name, "/" + std::string(kFlatProgram))) return read_flat(archive, entry);
   }
   for (const Archive::Entry& entry : archive.entries()) {
     if (entry.name.find("data/aotinductor/") != std::string::npos) {

@@ -12,13 +12,13 @@ struct Row {
 };
 
 constexpr std::array kDTypes{
-    Row<DType>{1, DType::u8},          Row<DType>{2, DType::i8},          Row<DType>{3, DType::i16},
-    Row<DType>{4, DType::i32},         Row<DType>{5, DType::i64},         Row<DType>{6, DType::f16},
-    Row<DType>{7, DType::f32},         Row<DType>{8, DType::f64},         Row<DType>{9, DType::c32},
-    Row<DType>{10, DType::c64},        Row<DType>{11, DType::c128},       Row<DType>{12, DType::b8},
-    Row<DType>{13, DType::bf16},       Row<DType>{28, DType::u16},        Row<DType>{29, DType::f8e4m3fn},
-    Row<DType>{30, DType::f8e5m2},     Row<DType>{31, DType::f8e4m3fnuz}, Row<DType>{32, DType::f8e5m2fnuz},
-    Row<DType>{33, DType::f8e8m0fnu},  Row<DType>{34, DType::u32},        Row<DType>{35, DType::u64},
+    Row<DType>{1, DType::u8},         Row<DType>{2, DType::i8},          Row<DType>{3, DType::i16},
+    Row<DType>{4, DType::i32},        Row<DType>{5, DType::i64},         Row<DType>{6, DType::f16},
+    Row<DType>{7, DType::f32},        Row<DType>{8, DType::f64},         Row<DType>{9, DType::c32},
+    Row<DType>{10, DType::c64},       Row<DType>{11, DType::c128},       Row<DType>{12, DType::b8},
+    Row<DType>{13, DType::bf16},      Row<DType>{28, DType::u16},        Row<DType>{29, DType::f8e4m3fn},
+    Row<DType>{30, DType::f8e5m2},    Row<DType>{31, DType::f8e4m3fnuz}, Row<DType>{32, DType::f8e5m2fnuz},
+    Row<DType>{33, DType::f8e8m0fnu}, Row<DType>{34, DType::u32},        Row<DType>{35, DType::u64},
 };
 /// Where ExecuTorch's fork differs.
 constexpr std::array kForkDTypes{

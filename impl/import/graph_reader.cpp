@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ref/graph/schema.h"
+
 namespace writeback::impl {
 namespace {
 
@@ -70,7 +72,8 @@ std::string device_text(const Json& device, bool as_argument) {
   const std::string type = device["type"].text();
   const Json index = device["index"];
   if (as_argument) {
-    return index.is_null() ? fmt::format("device(type='{}')", type) : fmt::format("device(type='{}', index={})", type, index.integer());
+    return index.is_null() ? fmt::format("device(type='{}')", type)
+                           : fmt::format("device(type='{}', index={})", type, index.integer());
   }
   return index.is_null() ? type : fmt::format("{}:{}", type, index.integer());
 }
@@ -195,7 +198,8 @@ GraphReader::Result GraphReader::result(const Json& output) {
   const std::string_view tag = output.tag();
   Result result{defined_name(output), {}, false};
   const Json value = output[tag];
-  if (tag == "as_tensors" || tag == "as_sym_ints" || tag == "as_sym_floats" || tag == "as_sym_bools" || tag == "as_optional_tensors") {
+  if (tag == "as_tensors" || tag == "as_sym_ints" || tag == "as_sym_floats" || tag == "as_sym_bools" ||
+      tag == "as_optional_tensors") {
     result.is_list = true;
     value.each([&](const Json& item) {
       if (tag == "as_tensors") {
@@ -290,13 +294,26 @@ void GraphReader::reserve_names(const Json& graph) {
   reserved_.insert("");
 }
 
+/// Is the argument `name` passed by keyword? Files since schema 8 say so; for older ones the op's schema tells where keywords start.
+bool GraphReader::is_keyword(const Json& input, const Node& node, const std::string& name) const {
+  constexpr std::int64_t kPositional = 1, kKeyword = 2;
+  const Json kind = input["kind"];
+  if (name.empty() || (!kind.is_null() && kind.integer() == kPositional)) return false;
+  if (!kind.is_null() && kind.integer() == kKeyword) return true;
+  const Target& target = context_.target(node.target);
+  const Schema* schema = target.is_op() ? SchemaTable::builtin().find(target) : nullptr;
+  if (schema == nullptr) return false;
+  const SchemaArgument* argument = schema->argument(name);
+  if (argument == nullptr) return false;
+  // An argument that stands behind one that was left out cannot be positional either.
+  return argument->keyword_only || static_cast<std::size_t>(argument - schema->arguments.data()) != node.args.size();
+}
+
 void GraphReader::read_arguments(const Json& inputs, Node& node) {
-  constexpr std::int64_t kKeyword = 2;
   inputs.each([&](const Json& input) {
     const std::string name = input["name"].text();
-    const Json kind = input["kind"];
     Argument value = argument(input["arg"]);
-    if (!name.empty() && !kind.is_null() && kind.integer() == kKeyword) {
+    if (is_keyword(input, node, name)) {
       node.kwargs.push_back({name, std::move(value)});
     } else {
       node.args.push_back(std::move(value));

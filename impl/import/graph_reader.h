@@ -51,6 +51,7 @@ class GraphReader {
   void read_inputs(const Json& inputs, const std::vector<std::string>& input_names);
   void read_node(const Json& node);
   void read_arguments(const Json& inputs, Node& node);
+  bool is_keyword(const Json& input, const Node& node, const std::string& name) const;
   void add_results(const Json& node, Node call, const std::vector<Result>& results, bool single);
   void add_getitems(ValueId from, const std::vector<Result>& results, const std::string& unused_prefix);
   ValueId add_node(const Json& at, Node node);

@@ -14,14 +14,22 @@ constexpr std::size_t kLargestDocument = std::size_t{1} << 30;
 /// Our words for a kind of value.
 const char* kind_of(const simdjson::dom::element& e) {
   switch (e.type()) {
-    case simdjson::dom::element_type::ARRAY: return "an array";
-    case simdjson::dom::element_type::OBJECT: return "an object";
-    case simdjson::dom::element_type::INT64: return "an integer";
-    case simdjson::dom::element_type::UINT64: return "an integer beyond 64 signed bits";
-    case simdjson::dom::element_type::DOUBLE: return "a number with a fraction";
-    case simdjson::dom::element_type::STRING: return "a string";
-    case simdjson::dom::element_type::BOOL: return "a truth value";
-    case simdjson::dom::element_type::NULL_VALUE: return "null";
+    case simdjson::dom::element_type::ARRAY:
+      return "an array";
+    case simdjson::dom::element_type::OBJECT:
+      return "an object";
+    case simdjson::dom::element_type::INT64:
+      return "an integer";
+    case simdjson::dom::element_type::UINT64:
+      return "an integer beyond 64 signed bits";
+    case simdjson::dom::element_type::DOUBLE:
+      return "a number with a fraction";
+    case simdjson::dom::element_type::STRING:
+      return "a string";
+    case simdjson::dom::element_type::BOOL:
+      return "a truth value";
+    case simdjson::dom::element_type::NULL_VALUE:
+      return "null";
   }
   return "something else";
 }
@@ -30,9 +38,12 @@ const char* kind_of(const simdjson::dom::element& e) {
 std::string escaped(std::string_view key) {
   std::string text;
   for (const char c : key) {
-    if (c == '~') text += "~0";
-    else if (c == '/') text += "~1";
-    else text += c;
+    if (c == '~')
+      text += "~0";
+    else if (c == '/')
+      text += "~1";
+    else
+      text += c;
   }
   return text;
 }

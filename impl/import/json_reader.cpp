@@ -122,7 +122,8 @@ void read_output_specs(const Json& specs, Program& program) {
       body.fail("mutates '" + program.output_specs.back().target + "', which is no input of the program");
     }
   });
-  if (program.output_specs.size() != count) specs.fail("expected one spec for each of the graph's " + std::to_string(count) + " outputs");
+  if (program.output_specs.size() != count)
+    specs.fail("expected one spec for each of the graph's " + std::to_string(count) + " outputs");
 }
 
 void read_ranges(const Json& ranges, Program& program) {

@@ -1,0 +1,84 @@
+// Tells formats apart by their content and fetches the bytes of files. A regular file is mapped, not read: of an archive with
+// gigabytes of weights only the few pages that matter are touched.
+#include "impl/import/import.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "impl/import/archive.h"
+#include "ref/graph/error.h"
+#include "ref/graph/text.h"
+
+namespace writeback::impl {
+namespace {
+
+/// A file's bytes for as long as it lives.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path) {
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) throw InputError(path, std::string("cannot be opened: ") + std::strerror(errno));
+    struct stat stat{};
+    if (::fstat(file, &stat) == 0 && stat.st_size > 0) {
+      size_ = static_cast<std::size_t>(stat.st_size);
+      data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+    }
+    ::close(file);
+    if (data_ == MAP_FAILED) throw InputError(path, std::string("cannot be read: ") + std::strerror(errno));
+  }
+  ~MappedFile() {
+    if (data_ != nullptr) ::munmap(data_, size_);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  std::string_view bytes() const { return {static_cast<const char*>(data_), size_}; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+std::string all_of(std::istream& stream) { return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()}; }
+
+bool is_json(std::string_view bytes) {
+  if (bytes.substr(0, 3) == "\xEF\xBB\xBF") bytes.remove_prefix(3);
+  const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && bytes[first] == '{';
+}
+
+Program read_any(std::string_view bytes, const ImportOptions& options) {
+  if (is_zip(bytes)) return read_archive(bytes, options);
+  return is_json(bytes) ? read_json(bytes) : read_text(bytes);
+}
+
+}  // namespace
+
+Program read_program(std::string_view bytes, const std::string& name, const ImportOptions& options) {
+  try {
+    return read_any(bytes, options);
+  } catch (const InputError& error) {
+    throw InputError(name, error.what());
+  }
+}
+
+Program read_program_file(const std::string& path, const ImportOptions& options) {
+  if (path == "-") return read_program(all_of(std::cin), "standard input", options);
+  if (std::filesystem::is_directory(path)) throw InputError(path, "expected a file, found a folder");
+  if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path)) {  // a pipe
+    std::ifstream stream(path, std::ios::binary);
+    return read_program(all_of(stream), path, options);
+  }
+  const MappedFile file(path);
+  return read_program(file.bytes(), path, options);
+}
+
+}  // namespace writeback::impl
