@@ -126,15 +126,6 @@ Node call(TargetId target, std::string name, std::vector<Argument> args, ValueMe
   return node;
 }
 
-/// The argument at a position or under a name; nullptr where absent.
-const Argument* argument_of(const Node& node, std::size_t position, std::string_view name) {
-  if (position < node.args.size()) return &node.args[position];
-  for (const KeywordArgument& a : node.kwargs) {
-    if (a.name == name) return &a.value;
-  }
-  return nullptr;
-}
-
 const ValueId* value_argument(const Node& node, std::size_t position, std::string_view name) {
   const Argument* a = argument_of(node, position, name);
   return a == nullptr ? nullptr : as_value(*a);

@@ -71,6 +71,14 @@ std::optional<ValueId> find_value(const Graph& graph, std::string_view name) {
   return std::nullopt;
 }
 
+const Argument* argument_of(const Node& node, std::size_t position, std::string_view name) {
+  if (position < node.args.size()) return &node.args[position];
+  for (const KeywordArgument& a : node.kwargs) {
+    if (a.name == name) return &a.value;
+  }
+  return nullptr;
+}
+
 std::vector<bool> counted_nodes(const Program& program) {
   const Graph& graph = program.graph;
   std::vector<bool> used(graph.value_count(), false);

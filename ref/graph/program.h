@@ -46,14 +46,14 @@ struct Placeholder {
 
 struct Node {
   enum class Kind : std::uint8_t { call, get_attr } kind = Kind::call;
-  TargetId target{};       ///< in Program::targets; for get_attr too: a python target whose name is the attribute
+  TargetId target{};  ///< in Program::targets; for get_attr too: a python target whose name is the attribute
   std::string name;
   std::vector<Argument> args;
   std::vector<KeywordArgument> kwargs;
   ValueMeta meta;
-  std::vector<std::string> comments;             ///< comment lines printed above the node, "#" included, blanks before it not
-  std::string trailing_comment;                  ///< printed behind the statement, "#" included
-  std::map<std::string, std::string> metadata;   ///< stack_trace, nn_module_stack, ...: kept for writing archives back
+  std::vector<std::string> comments;            ///< comment lines printed above the node, "#" included, blanks before it not
+  std::string trailing_comment;                 ///< printed behind the statement, "#" included
+  std::map<std::string, std::string> metadata;  ///< stack_trace, nn_module_stack, ...: kept for writing archives back
   bool operator==(const Node&) const = default;
 };
 
@@ -95,7 +95,13 @@ inline bool Graph::operator==(const Graph&) const = default;
 
 enum class InputKind : std::uint8_t { user_input, parameter, buffer, constant_tensor, custom_obj, token, constant_input };
 enum class OutputKind : std::uint8_t {
-  user_output, loss_output, buffer_mutation, gradient_to_parameter, gradient_to_user_input, user_input_mutation, token,
+  user_output,
+  loss_output,
+  buffer_mutation,
+  gradient_to_parameter,
+  gradient_to_user_input,
+  user_input_mutation,
+  token,
   parameter_mutation
 };
 
@@ -175,6 +181,9 @@ std::optional<ValueId> placeholder_of(const Program&, const OutputSpec&);
 
 /// Finds a value by name in the top graph; nullopt where there is none. Linear.
 std::optional<ValueId> find_value(const Graph&, std::string_view name);
+
+/// The argument of a call at a position or under a name; nullptr where it is absent.
+const Argument* argument_of(const Node&, std::size_t position, std::string_view name);
 
 /// True where slots count this node: not a `get_attr`, not a `getitem` that nothing uses.
 std::vector<bool> counted_nodes(const Program&);
