@@ -19,6 +19,16 @@ namespace writeback::impl {
 /// What goes wrong. The bank in fuzz/ gives each its name and description.
 enum class Fault : std::uint8_t {
   none,
+  // What the walk sees.
+  dead_readers_hold,          ///< a node that nobody uses holds a copy back
+  alias_group_lost,           ///< placeholders of one storage are taken as apart
+  may_alias_is_copy,          ///< reshape and the like never alias
+  view_copy_is_fresh,         ///< a later alias is taken as the fresh tensor that its schema promises
+  chains_not_rebased,         ///< a view_copy of a view_copy is taken as an alias of the latter
+  lowered_though_output,      ///< a view_copy that is an output is taken as a later alias
+  shared_allocation_ignored,  ///< `# share_alloc:` is ignored
+  // What is said of it.
+  step_of_chain_skipped,  ///< the first value of an alias chain is not named
 };
 
 inline namespace WRITEBACK_BUILD {

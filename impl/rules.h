@@ -64,7 +64,9 @@ typename D::Bool read_before_node(const D& d, const Cells<D>& value, const NodeC
   return d.both(after_birth, reaches_by_lowering(d, value, node));
 }
 
-/// The target is written after the node.
+/// The target is written after the node. Under a choice that makes the value exactly the target's region a copy changes nothing:
+/// where one run at a time is looked at, `target` is empty there; else `node` has only the cells that it touches under the other
+/// choices.
 template <typename D>
 typename D::Bool write_after_node(const D& d, const typename D::Set& target, const NodeCells<D>& node) {
   return d.either(
@@ -152,12 +154,15 @@ typename D::Bool input_sees_lowering(const D& d, const typename D::Set& input, c
   return d.clause(Clause::input_sees_lowering, d.meet(input, writer.writes.lowered));  // lowering
 }
 
-/// A chain of view_copy nodes is re-based on its root: its last one then reads the root, and not the `link` that it names, to which
-/// a node has written in between.
+/// A chain of view_copy nodes is re-based on its root: its last one then reads the root as it is by then, and not the link that it
+/// names. `chain`: the cells of link and root. `between`: the writer stands after the birth of the link's content and before the
+/// read.
 template <typename D>
-typename D::Bool rebased_read(const D& d, typename D::Bool reader_live, const Cells<D>& link, const NodeCells<D>& writer,
+typename D::Bool rebased_read(const D& d, typename D::Bool reader_live, const Cells<D>& chain, const NodeCells<D>& writer,
                               typename D::Bool between) {
-  return d.clause(Clause::rebased_read, d.both(d.both(reader_live, between), d.meet(link.plain, writer.writes.plain)));  // lowering
+  const auto written = d.either(d.either(d.meet(chain.plain, writer.writes.plain), d.meet(chain.plain, writer.writes.lowered)),
+                                d.either(d.meet(chain.lowered, writer.writes.plain), d.meet(chain.lowered, writer.writes.lowered)));
+  return d.clause(Clause::rebased_read, d.both(d.both(reader_live, between), written));  // lowering
 }
 
 }  // namespace WRITEBACK_BUILD

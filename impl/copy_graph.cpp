@@ -1,0 +1,211 @@
+#include "impl/copy_graph.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace writeback::impl {
+inline namespace WRITEBACK_BUILD {
+namespace {
+
+bool deadline_missed(const std::optional<Bound>& deadline, std::uint32_t slot) { return deadline && slot > deadline->slot; }
+
+/// The kept write-backs, and their targets.
+std::vector<WriteBack> only(const std::vector<WriteBack>& all, const std::vector<bool>& kept) {
+  std::vector<WriteBack> result;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    if (kept[k]) result.push_back(all[k]);
+  }
+  return result;
+}
+
+class Builder {
+ public:
+  Builder(const Problem& problem, const std::vector<bool>& kept)
+      : problem_(problem), copies_(only(problem.write_backs, kept)), targets_(problem.aliases, copies_) {
+    for (std::uint32_t k = 0; k < kept.size(); ++k) {
+      if (kept[k]) out_.write_back.push_back(k);
+    }
+  }
+
+  PlacementGraph build() {
+    for (std::uint32_t k = 0; k < copies_.size(); ++k) add_copy(k);
+    if (!problem_.sequential()) add_outputs();
+    return std::move(out_);
+  }
+
+ private:
+  std::uint32_t add_reader(ValueId v) {
+    const auto r = static_cast<std::uint32_t>(out_.value.size());
+    Reader reader;
+    reader.earliest = problem_.bounds.earliest_read(v).slot;
+    const auto& deadline = problem_.bounds.deadline(v);
+    const bool hopeless = deadline_missed(deadline, reader.earliest);
+    if (deadline && !hopeless) reader.deadline = deadline->slot;
+    hopeless_.push_back(hopeless);
+    out_.graph.readers.push_back(std::move(reader));
+    out_.value.push_back(v);
+    out_.forced.push_back(false);
+    out_.output.push_back(false);
+    return r;
+  }
+
+  std::uint32_t reader_of(ValueId v) {
+    const auto [found, added] = reader_of_value_.try_emplace(v, 0);
+    if (added) {
+      found->second = add_reader(v);
+      list_overwriters(v, out_.graph.readers[found->second].before);
+    }
+    return found->second;
+  }
+
+  static Clause conflict_clause(const Entry& e) { return e.lowered() ? Clause::copy_reads_by_lowering : Clause::copy_reads; }
+
+  /// Of each group the first two copies: the reader's own copy may be one of them.
+  void list_overwriters(ValueId v, std::vector<std::uint32_t>& before) {
+    for (const Entry& e : problem_.aliases.entries(v)) {
+      if (!in_force(conflict_clause(e))) continue;
+      targets_.for_each_group(e, [&](std::size_t g) {
+        const auto& group = targets_.group(g);
+        before.insert(before.end(), group.begin(), group.begin() + std::min<std::ptrdiff_t>(2, std::ssize(group)));
+      });
+    }
+    std::ranges::sort(before);
+    before.erase(std::unique(before.begin(), before.end()), before.end());
+  }
+
+  /// Sequential: the read of copy k comes after the last earlier and before the first later copy that writes its value.
+  void list_neighbours(std::uint32_t k, Reader& reader) {
+    for (const Entry& e : problem_.aliases.entries(copies_[k].value)) {
+      if (!in_force(conflict_clause(e))) continue;
+      targets_.for_each_group(e, [&](std::size_t g) {
+        const auto& group = targets_.group(g);
+        const auto here = std::ranges::lower_bound(group, k);
+        if (here != group.begin()) reader.after.push_back(*(here - 1));
+        const auto next = here != group.end() && *here == k ? here + 1 : here;
+        if (next != group.end()) reader.before.push_back(*next);
+      });
+    }
+  }
+
+  void add_copy(std::uint32_t k) {
+    const WriteBack& w = copies_[k];
+    Writer writer;
+    if (problem_.sequential()) {
+      writer.reader = add_reader(w.value);
+      list_neighbours(k, out_.graph.readers[writer.reader]);
+    } else {
+      writer.reader = reader_of(w.value);
+    }
+    writer.earliest = problem_.earliest_write(w).slot;
+    if (hopeless_[writer.reader]) {
+      out_.hopeless.push_back(out_.write_back[k]);
+      writer.earliest = static_cast<std::uint32_t>(problem_.program.graph.nodes.size());
+    } else if (writer.earliest > out_.graph.readers[writer.reader].deadline || overlaps_itself(w)) {
+      out_.forced[writer.reader] = true;
+    }
+    list_later_writers(k, writer);
+    out_.graph.copies.push_back(std::move(writer));
+  }
+
+  bool overlaps_itself(const WriteBack& w) const {
+    const auto target = problem_.aliases.entries(w.target);
+    return std::ranges::any_of(beside_target(problem_.program, problem_.aliases, w), [&](const Entry& e) {
+      const Clause clause = e.lowered() ? Clause::overlaps_own_target_by_lowering : Clause::overlaps_own_target;
+      return in_force(clause) && std::ranges::any_of(target, [&](const Entry& t) { return meet(problem_.aliases.regions, e, t); });
+    });
+  }
+
+  /// Overlapping targets keep their output order: the next copy of each group that overlaps.
+  void list_later_writers(std::uint32_t k, Writer& writer) {
+    if (!in_force(Clause::copy_writes)) return;
+    for (const Entry& e : problem_.aliases.entries(copies_[k].target)) {
+      targets_.for_each_group(e, [&](std::size_t g) {
+        const auto& group = targets_.group(g);
+        const auto next = std::ranges::upper_bound(group, k);
+        if (next != group.end()) writer.before.push_back(*next);
+      });
+    }
+  }
+
+  /// User outputs that a kept copy may overwrite, or that a write reaches by lowering only.
+  void add_outputs() {
+    const Program& program = problem_.program;
+    for (std::size_t i = 0; i < program.graph.outputs.size(); ++i) {
+      if (i < program.output_specs.size() && is_mutation(program.output_specs[i].kind)) continue;
+      if (const ValueId* v = as_value(program.graph.outputs[i])) add_output(*v);
+    }
+  }
+
+  void add_output(ValueId v) {
+    std::vector<std::uint32_t> overwriters;
+    for (const Entry& e : problem_.aliases.entries(v)) {
+      if (!in_force(e.lowered() ? Clause::output_read_first_by_lowering : Clause::output_read_first)) continue;
+      targets_.for_each_group(e, [&](std::size_t g) { overwriters.push_back(targets_.group(g).front()); });
+    }
+    const auto& deadline = problem_.bounds.deadline(v);
+    const bool hopeless = deadline_missed(deadline, problem_.bounds.earliest_read(v).slot);
+    if (overwriters.empty() && (!deadline || hopeless)) return;
+    const std::uint32_t r = reader_of(v);
+    auto& before = out_.graph.readers[r].before;
+    before.insert(before.end(), overwriters.begin(), overwriters.end());
+    std::ranges::sort(before);
+    before.erase(std::unique(before.begin(), before.end()), before.end());
+    out_.forced[r] = out_.output[r] = true;
+    for (const std::uint32_t k : overwriters) {
+      Writer& copy = out_.graph.copies[k];
+      copy.earliest = std::max(copy.earliest, out_.graph.readers[r].earliest);
+    }
+  }
+
+  const Problem& problem_;
+  const std::vector<WriteBack> copies_;
+  const Targets targets_;
+  std::unordered_map<ValueId, std::uint32_t> reader_of_value_;
+  std::vector<bool> hopeless_;  ///< per reader: its last writer comes after its deadline
+  PlacementGraph out_;
+};
+
+}  // namespace
+
+std::vector<bool> kept_copies(const Problem& problem, const Targets& targets) {
+  std::vector<bool> kept(problem.write_backs.size(), true);
+  std::vector<std::uint32_t> first_kept(targets.group_count(), kNever);
+  for (std::uint32_t k = 0; k < kept.size(); ++k) {
+    const WriteBack& w = problem.write_backs[k];
+    bool copied = in_force(Clause::not_the_target) && !is_target(problem.program, problem.aliases, w);
+    copied = copied || (in_force(Clause::deadline_in_place) && problem.bounds.deadline(w.value));
+    for (const Entry& e : problem.aliases.entries(w.target)) {
+      if (copied || !in_force(Clause::earlier_copy_writes)) break;
+      targets.for_each_group(e, [&](std::size_t g) { copied = copied || first_kept[g] < k; });
+    }
+    kept[k] = copied;
+    if (copied) first_kept[targets.group_of(k)] = std::min(first_kept[targets.group_of(k)], k);
+  }
+  return kept;
+}
+
+PlacementGraph placement_graph(const Problem& problem, const std::vector<bool>& kept) { return Builder(problem, kept).build(); }
+
+std::vector<Clobbered> clobbered(const Problem& problem, const std::vector<bool>& kept) {
+  const Targets targets(problem.aliases, problem.write_backs);
+  std::vector<Clobbered> result;
+  for (std::uint32_t k = 0; k < kept.size(); ++k) {
+    if (!kept[k]) continue;
+    std::vector<std::uint32_t> by;
+    for (const Entry& e : problem.aliases.entries(problem.write_backs[k].value)) {
+      targets.for_each_group(e, [&](std::size_t g) {
+        for (const std::uint32_t j : targets.group(g)) {
+          if (j >= k) break;
+          if (kept[j]) by.push_back(j);
+        }
+      });
+    }
+    std::ranges::sort(by);
+    by.erase(std::unique(by.begin(), by.end()), by.end());
+    for (const std::uint32_t j : by) result.push_back({k, j});
+  }
+  return result;
+}
+
+}  // namespace WRITEBACK_BUILD
+}  // namespace writeback::impl

@@ -1,0 +1,133 @@
+// The steps of a placement: effects, the alias walk, bounds from nodes, the copy graph, the fewest temporaries, the least schedule;
+// then the reasons, and the check that certifies the result.
+#include "impl/place.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <unordered_set>
+
+#include "impl/accept.h"
+#include "impl/explain.h"
+#include "impl/hazards.h"
+#include "impl/temporaries.h"
+#include "ref/graph/effects.h"
+#include "ref/graph/well_formed.h"
+
+namespace writeback::impl {
+inline namespace WRITEBACK_BUILD {
+namespace {
+
+constexpr std::uint64_t kMaxPairsChecked = 10'000'000;
+
+/// clone, clone_1, ... as torch.fx would name them.
+std::vector<std::string> fresh_names(const Graph& graph, std::size_t count) {
+  std::vector<std::string> names;
+  if (count == 0) return names;
+  std::unordered_set<std::string_view> used;
+  for (std::size_t v = 0; v < graph.value_count(); ++v) {
+    const std::string& name = graph.name_of(value_id(v));
+    if (name.starts_with("clone")) used.insert(name);
+  }
+  for (std::size_t i = 0; names.size() < count; ++i) {
+    std::string name = i == 0 ? "clone" : fmt::format("clone_{}", i);
+    if (!used.contains(name)) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+/// Solves the copy graph. Copies that stay late in spite of a temporary (sequential semantics) have no slot that suits.
+Schedule solve(PlacementGraph& g, std::vector<bool>& cloned, std::uint32_t end, std::vector<std::string>& warnings) {
+  const Temporaries chosen = fewest_temporaries(g.graph, g.forced);
+  if (chosen.greedy) warnings.push_back("more than 12 copies form one cycle: the number of temporaries may not be the fewest");
+  cloned = chosen.cloned;
+  auto schedule = least_schedule(g.graph, cloned);
+  if (!schedule) throw std::logic_error("placement: a cycle of copies is left");
+  std::vector<bool> late(g.graph.readers.size(), false);
+  for (const std::uint32_t r : late_readers(g.graph, *schedule)) late[r] = true;
+  bool changed = false;
+  for (std::uint32_t k = 0; k < g.graph.copies.size(); ++k) {
+    Writer& copy = g.graph.copies[k];
+    if (!late[copy.reader]) continue;
+    g.hopeless.push_back(g.write_back[k]);
+    copy.earliest = end;
+    cloned[copy.reader] = g.forced[copy.reader];
+    changed = true;
+  }
+  if (changed) schedule = least_schedule(g.graph, cloned);
+  if (!schedule) throw std::logic_error("placement: a cycle of copies is left");
+  return *std::move(schedule);
+}
+
+Placement placement_from(const Program& program, const PlacementGraph& g, const Schedule& schedule, std::size_t write_backs) {
+  Placement placement;
+  placement.copies.resize(write_backs);
+  for (PlacedCopy& copy : placement.copies) copy.in_place = true;
+  std::vector<std::optional<std::uint32_t>> temporary_of(g.value.size());
+  for (std::size_t r = 0; r < g.value.size(); ++r) {
+    if (!schedule.temporaries[r]) continue;
+    temporary_of[r] = static_cast<std::uint32_t>(placement.temporaries.size());
+    placement.temporaries.push_back({{}, g.value[r], *schedule.temporaries[r]});
+  }
+  auto names = fresh_names(program.graph, placement.temporaries.size());
+  for (std::size_t t = 0; t < names.size(); ++t) placement.temporaries[t].name = std::move(names[t]);
+  for (std::size_t k = 0; k < g.write_back.size(); ++k) {
+    placement.copies[g.write_back[k]] = {false, schedule.copies[k], temporary_of[g.graph.copies[k].reader]};
+  }
+  std::unordered_map<ValueId, std::uint32_t> read_first;
+  for (std::size_t r = 0; r < g.value.size(); ++r) {
+    if (g.output[r] && temporary_of[r]) read_first.emplace(g.value[r], *temporary_of[r]);
+  }
+  for (std::uint32_t i = 0; i < program.graph.outputs.size() && !read_first.empty(); ++i) {
+    const ValueId* v = as_value(program.graph.outputs[i]);
+    if (v == nullptr || (i < program.output_specs.size() && is_mutation(program.output_specs[i].kind))) continue;
+    if (const auto found = read_first.find(*v); found != read_first.end())
+      placement.outputs_read_first.push_back({i, found->second});
+  }
+  return placement;
+}
+
+/// A placement that its own rules refuse is a fault of this library, whatever the program.
+void certify(const Problem& problem, const PlaceResult& result) {
+#ifndef WRITEBACK_PLANTED
+  const std::uint64_t pairs = std::uint64_t{problem.program.graph.nodes.size()} * result.write_backs.size();
+  if (pairs > kMaxPairsChecked) return;
+  for (const Conflict& c : accept(problem.program, problem.aliases, result.write_backs, result.placement, problem.options)) {
+    if (c.rule == Rule::lowering && !result.lowering_hazards.empty()) continue;
+    if (!result.lowering_hazards.empty() && c.rule == Rule::deadline) continue;
+    throw std::logic_error(fmt::format("placement: internal error, copy {} breaks the rule {}", c.copy, name_of(c.rule)));
+  }
+#else
+  static_cast<void>(problem), static_cast<void>(result);
+#endif
+}
+
+}  // namespace
+
+PlaceResult place(const Program& program, const Options& options) {
+  require_well_formed(program);
+  PlaceResult result;
+  result.write_backs = write_backs(program);
+  const Effects effects(program, options);
+  const Aliases aliases = walk_aliases(program, effects, options, result.write_backs);
+  if (aliases.coarse)
+    result.warnings.push_back("too many possible aliases: each group of values that may share storage is taken as one cell");
+  Bounds bounds(aliases);
+  const Problem problem{program, options, aliases, result.write_backs, bounds};
+
+  const std::vector<bool> kept = kept_copies(problem, Targets(aliases, result.write_backs));
+  PlacementGraph graph = placement_graph(problem, kept);
+  std::vector<bool> cloned;
+  const Schedule schedule = solve(graph, cloned, static_cast<std::uint32_t>(program.graph.nodes.size()), result.warnings);
+
+  result.placement = placement_from(program, graph, schedule, kept.size());
+  result.reasons = reasons(problem, effects, graph, result.placement);
+  result.clobbered = clobbered(problem, kept);
+  result.lowering_hazards = lowering_hazards(problem, graph.hopeless);
+  for (const LoweringHazard& hazard : result.lowering_hazards) result.warnings.push_back(hazard.sentence);
+  certify(problem, result);
+  return result;
+}
+
+}  // namespace WRITEBACK_BUILD
+}  // namespace writeback::impl
