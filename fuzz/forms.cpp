@@ -141,14 +141,8 @@ bool view(Builder& b) {
   return reshaped(b, [](Builder& builder, const Tensor& x, Region r) { return builder.view_of(x, std::move(r)); });
 }
 
-/// A later pass re-bases a chain of these on its root, so chains are drawn on purpose.
 bool view_copy(Builder& b) {
-  const Tensor* x = b.operand_preferring([](const Tensor& t) { return t.link; }, 3, viewable);
-  if (x == nullptr) return false;
-  Tensor made = b.fresh(x->dtype, b.shape(shapes_of(x->region.numel())));
-  made.link = true;
-  b.result(std::move(made));
-  return true;
+  return reshaped(b, [](Builder& builder, const Tensor& x, Region r) { return builder.fresh(x.dtype, r.sizes); });
 }
 
 bool reshape(Builder& b) {

@@ -219,7 +219,11 @@ GraphReader::Result GraphReader::result(const Json& output) {
 
 void GraphReader::read_node(const Json& json) {
   Node call;
-  const Target target = read_target(json["target"]);
+  Target target = read_target(json["target"]);
+  if (target.kind == Target::Kind::python && target.name.starts_with("self.")) {
+    call.kind = Node::Kind::get_attr;
+    target.name.erase(0, sizeof("self.") - 1);
+  }
   call.target = context_.intern(target);
   read_arguments(json["inputs"], call);
   const Json metadata = json["metadata"];
@@ -294,7 +298,8 @@ void GraphReader::reserve_names(const Json& graph) {
   reserved_.insert("");
 }
 
-/// Is the argument `name` passed by keyword? Files since schema 8 say so; for older ones the op's schema tells where keywords start.
+/// Is the argument `name` passed by keyword? Files since schema 8 say so; for older ones the op's schema tells where keywords
+/// start.
 bool GraphReader::is_keyword(const Json& input, const Node& node, const std::string& name) const {
   constexpr std::int64_t kPositional = 1, kKeyword = 2;
   const Json kind = input["kind"];

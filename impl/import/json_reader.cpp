@@ -3,39 +3,12 @@
 #include "impl/import/graph_reader.h"
 #include "impl/import/import.h"
 #include "impl/import/json.h"
+#include "impl/import/spec_names.h"
 
-#include <array>
 #include <utility>
 
 namespace writeback::impl {
 namespace {
-
-template <typename Kind>
-struct SpecRow {
-  std::string_view tag;
-  Kind kind;
-  const char* target;  ///< the member that holds the target's name, nullptr for none
-};
-
-constexpr std::array kInputSpecs{
-    SpecRow<InputKind>{"user_input", InputKind::user_input, nullptr},
-    SpecRow<InputKind>{"parameter", InputKind::parameter, "parameter_name"},
-    SpecRow<InputKind>{"buffer", InputKind::buffer, "buffer_name"},
-    SpecRow<InputKind>{"tensor_constant", InputKind::constant_tensor, "tensor_constant_name"},
-    SpecRow<InputKind>{"custom_obj", InputKind::custom_obj, "custom_obj_name"},
-    SpecRow<InputKind>{"token", InputKind::token, nullptr},
-    SpecRow<InputKind>{"constant_input", InputKind::constant_input, nullptr},
-};
-constexpr std::array kOutputSpecs{
-    SpecRow<OutputKind>{"user_output", OutputKind::user_output, nullptr},
-    SpecRow<OutputKind>{"loss_output", OutputKind::loss_output, nullptr},
-    SpecRow<OutputKind>{"buffer_mutation", OutputKind::buffer_mutation, "buffer_name"},
-    SpecRow<OutputKind>{"gradient_to_parameter", OutputKind::gradient_to_parameter, "parameter_name"},
-    SpecRow<OutputKind>{"gradient_to_user_input", OutputKind::gradient_to_user_input, "user_input_name"},
-    SpecRow<OutputKind>{"user_input_mutation", OutputKind::user_input_mutation, "user_input_name"},
-    SpecRow<OutputKind>{"token", OutputKind::token, nullptr},
-    SpecRow<OutputKind>{"parameter_mutation", OutputKind::parameter_mutation, "parameter_name"},
-};
 
 template <typename Table>
 const auto& row_of(const Table& table, const Json& spec) {

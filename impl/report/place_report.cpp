@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "impl/report/table.h"
 #include "ref/graph/error.h"
 
 namespace writeback::impl {
@@ -68,20 +69,6 @@ std::string reason_sentence(const Program& program, const PlaceResult& result, s
 
 std::string pair_name(const Program& program, const WriteBack& w) {
   return fmt::format("{} <- {}", program.graph.name_of(w.target), program.graph.name_of(w.value));
-}
-
-/// Rows with aligned columns; the last column is not padded.
-std::string aligned(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> width(rows.front().size(), 0);
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) text += fmt::format("{:<{}}  ", row[i], width[i]);
-    text += row.back() + "\n";
-  }
-  return text;
 }
 
 template <typename T>
@@ -210,7 +197,8 @@ Placement placement_from_json(const Program& program, const nlohmann::json& json
     copy.in_place = member<bool>(item, "in_place", pointer);
     if (!copy.in_place) copy.at = position_from(slots, item, pointer);
     if (item.contains("temporary") && !item["temporary"].is_null()) {
-      copy.temporary = temporary_named(placement.temporaries, member<std::string>(item, "temporary", pointer), pointer + "/temporary");
+      copy.temporary =
+          temporary_named(placement.temporaries, member<std::string>(item, "temporary", pointer), pointer + "/temporary");
     }
     placement.copies.push_back(copy);
   }
@@ -231,10 +219,9 @@ std::string place_table(const Program& program, const PlaceResult& result) {
     const PlacedCopy& c = result.placement.copies[i];
     rows.push_back({program.graph.name_of(w.target), program.graph.name_of(w.value), std::to_string(slots.number(slots.end())),
                     c.in_place ? "-" : std::to_string(slots.number(c.at.slot)),
-                    c.in_place ? "in place" : std::string(slots.after(c.at.slot)),
-                    reason_sentence(program, result, i)});
+                    c.in_place ? "in place" : std::string(slots.after(c.at.slot)), reason_sentence(program, result, i)});
   }
-  if (rows.size() > 1) text += aligned(rows);
+  if (rows.size() > 1) text += aligned_table(rows);
   for (const Temporary& t : result.placement.temporaries) {
     text += fmt::format("temporary {} = clone({}) after {}\n", t.name, program.graph.name_of(t.of), slots.after(t.at.slot));
   }
@@ -282,7 +269,8 @@ std::string place_dot(const Program& program, const PlaceResult& result) {
                    graph.name_of(w.target));
     if (result.reasons.empty()) continue;
     if (const auto node = result.reasons[i].node) {
-      fmt::format_to(out, "  \"{}\" -> \"{}\" [color=red, label=\"{}\"];\n", graph.node(*node).name, id, name_of(result.reasons[i].rule));
+      fmt::format_to(out, "  \"{}\" -> \"{}\" [color=red, label=\"{}\"];\n", graph.node(*node).name, id,
+                     name_of(result.reasons[i].rule));
     }
     if (const auto copy = result.reasons[i].copy) {
       fmt::format_to(out, "  \"write-back {}\" -> \"{}\" [color=red, label=\"{}\"];\n", *copy, id, name_of(result.reasons[i].rule));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <unordered_map>
 
 #include "ref/graph/error.h"
 
@@ -79,46 +78,6 @@ SchemaTable table_for(const Program& program, const Options& options) {
   return SchemaTable::with(lines);
 }
 
-Operation resolve_schema(const Schema& schema, bool trusted, bool lowered) {
-  Operation operation;
-  operation.kind = Operation::Kind::schema;
-  operation.schema = &schema;
-  for (const SchemaArgument& a : schema.arguments) {
-    operation.positional += !a.keyword_only;
-    operation.required += !a.default_value.has_value();
-  }
-  if (!trusted) {
-    operation.source = fmt::format("opaque: namespace {} is not trusted", schema.ns);
-    operation.rules.push_back(opaque_rule(schema));
-    return operation;
-  }
-  const std::vector<const Override*> rows = overrides_of(schema);
-  operation.source = join_reasons(rows);
-  operation.later_alias = lowered && schema.ns == "aten" && schema.name == "view_copy" && schema.overload == "default";
-  std::vector<const Override*> conditional;
-  for (const Override* row : rows) {
-    if (!row->when.empty()) conditional.push_back(row);
-  }
-  for (const Override* row : conditional) operation.conditions.push_back(conditions_of(row->when, schema));
-  for (std::size_t holding = 0; holding < std::size_t{1} << conditional.size(); ++holding) {
-    std::vector<const Override*> chosen;
-    for (const Override* row : rows) {
-      const auto at = std::find(conditional.begin(), conditional.end(), row);
-      if (at == conditional.end() || (holding >> (at - conditional.begin()) & 1) != 0) chosen.push_back(row);
-    }
-    operation.rules.push_back(effect_rule(schema, chosen));
-  }
-  return operation;
-}
-
-const Operation& builtin_operation(const Schema& schema, bool lowered) {
-  thread_local std::array<std::unordered_map<const Schema*, Operation>, 2> known;
-  auto& of_lowering = known[lowered ? 1 : 0];
-  const auto found = of_lowering.find(&schema);
-  if (found != of_lowering.end()) return found->second;
-  return of_lowering.emplace(&schema, resolve_schema(schema, true, lowered)).first->second;
-}
-
 }  // namespace
 
 const EffectRule& Operation::rule(std::span<const Argument* const> bound) const {
@@ -133,10 +92,10 @@ const EffectRule& Operation::rule(std::span<const Argument* const> bound) const 
 
 Operations::Operations(const Program& program, const Options& options) : table_(table_for(program, options)) {
   operations_.reserve(program.targets.size());
-  for (const Target& target : program.targets) operations_.push_back(&resolve(target, options));
+  for (const Target& target : program.targets) operations_.push_back(resolve(target, options));
 }
 
-const Operation& Operations::resolve(const Target& target, const Options& options) {
+Operation Operations::resolve(const Target& target, const Options& options) const {
   Operation operation;
   switch (target.kind) {
     case Target::Kind::python:
@@ -144,23 +103,51 @@ const Operation& Operations::resolve(const Target& target, const Options& option
                        : is_number_function(target.name) ? Operation::Kind::numbers
                                                          : Operation::Kind::unknown;
       operation.source = operation.kind == Operation::Kind::unknown ? "opaque: no operator" : "python";
-      return keep(std::move(operation));
+      return operation;
     case Target::Kind::higher_order:
       operation.kind = Operation::Kind::higher_order;
       operation.source = "subgraph";
-      return keep(std::move(operation));
+      return operation;
     case Target::Kind::op:
     case Target::Kind::edge_op:
       break;
   }
-  const bool lowered = options.lowering == Lowering::executorch;
-  if (const Schema* schema = table_.find(target)) {
-    const bool trusted = is_trusted(target.ns, options);
-    if (trusted && SchemaTable::builtin().find(target) == schema) return builtin_operation(*schema, lowered);
-    return keep(resolve_schema(*schema, trusted, lowered));
-  }
+  if (const Schema* schema = table_.find(target)) return resolve_schema(*schema, is_trusted(target.ns, options), options);
   operation.source = "opaque: no schema";
-  return keep(std::move(operation));
+  return operation;
+}
+
+Operation Operations::resolve_schema(const Schema& schema, bool trusted, const Options& options) const {
+  Operation operation;
+  operation.kind = Operation::Kind::schema;
+  operation.schema = &schema;
+  for (const SchemaArgument& a : schema.arguments) {
+    operation.positional += !a.keyword_only;
+    operation.required += !a.default_value.has_value();
+  }
+  if (!trusted) {
+    operation.source = fmt::format("opaque: namespace {} is not trusted", schema.ns);
+    operation.rules.push_back(opaque_rule(schema));
+    return operation;
+  }
+  const std::vector<const Override*> rows = overrides_of(schema);
+  operation.source = join_reasons(rows);
+  operation.later_alias =
+      options.lowering == Lowering::executorch && schema.ns == "aten" && schema.name == "view_copy" && schema.overload == "default";
+  std::vector<const Override*> conditional;
+  for (const Override* row : rows) {
+    if (!row->when.empty()) conditional.push_back(row);
+  }
+  for (const Override* row : conditional) operation.conditions.push_back(conditions_of(row->when, schema));
+  for (std::size_t holding = 0; holding < std::size_t{1} << conditional.size(); ++holding) {
+    std::vector<const Override*> chosen;
+    for (const Override* row : rows) {
+      const auto at = std::find(conditional.begin(), conditional.end(), row);
+      if (at == conditional.end() || (holding >> (at - conditional.begin()) & 1) != 0) chosen.push_back(row);
+    }
+    operation.rules.push_back(effect_rule(schema, chosen));
+  }
+  return operation;
 }
 
 }  // namespace writeback
