@@ -131,10 +131,10 @@ def add_probes(program, names):
     return [name for name, _ in clones]
 
 
-def lower(program, choice=None, probes=(), **config):
-    """(ExecutorchProgramManager, names of the probes, what the drop-in did) of a program."""
+def lower(edge, choice=None, probes=(), **config):
+    """(ExecutorchProgramManager, names of the probes, what the drop-in did) of an EdgeProgramManager, which stays as it is."""
     from executorch.exir import ExecutorchBackendConfig
-    manager = to_edge_manager(copy.deepcopy(program))
+    manager = copy.deepcopy(edge)
     exported = manager.exported_program()
     initialised(exported)
     probed = add_probes(exported, set(probes)) if probes else []
@@ -201,14 +201,16 @@ def difference(got, expected, what):
     return None
 
 
-def compare(program, choice=None, calls=3, seed=0, inputs=None, **config):
-    """(first difference or None, the unprobed manager, what the drop-in did). Two lowerings are run: plain and probed."""
+def compare(program, choice=None, calls=3, seed=0, inputs=None, edge=None, **config):
+    """(first difference or None, the unprobed manager, what the drop-in did). Two lowerings are run: plain and probed. `edge`
+    saves the way from the program to its EdgeProgramManager, where the caller has it."""
     inputs = inputs or [random_inputs(program, seed + call) for call in range(calls)]
-    plain, _, settings = lower(program, choice, **config)
+    edge = edge or to_edge_manager(program)
+    plain, _, settings = lower(edge, choice, **config)
     names = Eager(program).mutated_state()
     found = _compare_run(program, plain, [], inputs)
     if found is None and names:
-        manager, probes, _ = lower(program, choice, names, **config)
+        manager, probes, _ = lower(edge, choice, names, **config)
         found = _compare_run(program, manager, probes, inputs)
     return found, plain, settings
 

@@ -7,7 +7,9 @@ through torch's own serializer, with edge ops replaced by their ATen ops on the 
 `writeback`, strides included, with what text cannot say in comment lines: shared storages, shared allocations, custom schemas.
 """
 
+import copy
 import functools
+import json as json_module
 import math
 import operator
 import re
@@ -121,10 +123,14 @@ def _number(value):
 
 def _fake(meta):
     """A fake tensor of the schema's TensorMeta."""
-    sizes = [_number(s) for s in meta["sizes"]]
-    strides = [_number(s) for s in meta["strides"]]
+    return _fake_of(tuple(_number(s) for s in meta["sizes"]), tuple(_number(s) for s in meta["strides"]), meta["dtype"])
+
+
+@functools.lru_cache(maxsize=4096)
+def _fake_of(sizes, strides, dtype):
+    """Making one takes longer than the rest of a node, and nobody looks at its identity."""
     with _MODE:
-        return torch.empty_strided(sizes, strides, dtype=_DTYPES[meta["dtype"]], device="cpu")
+        return torch.empty_strided(sizes, strides, dtype=_DTYPES[dtype], device="cpu")
 
 
 def _is_plain(program):
@@ -313,7 +319,6 @@ def _map_targets(graph, change):
 
 
 def _read_by_torch(program):
-    import copy
     program = copy.deepcopy(program)
     edge = {}
 
@@ -365,7 +370,7 @@ def exported_program(module, signature):
     for spec, node in zip(signature.input_specs, module.graph.find_nodes(op="placeholder")):
         if spec.target is not None:
             value = node.meta["val"]
-            state[spec.target] = torch.zeros(value.shape, dtype=value.dtype)
+            state[spec.target] = torch.zeros([int(s) for s in value.shape], dtype=value.dtype)
     return torch.export.ExportedProgram(root=module, graph=module.graph, graph_signature=signature, state_dict=state,
                                         range_constraints={}, module_call_graph=[torch.export.ModuleCallEntry("", None)],
                                         verifiers=[_AcceptAll])
@@ -510,7 +515,6 @@ def write_signature(signature):
 
 
 def _write_by_torch(module, signature):
-    import copy
     module = copy.deepcopy(module)
     edge = {}
     for inner in module.modules():
@@ -520,15 +524,33 @@ def _write_by_torch(module, signature):
                 edge[node.name] = name_of_target(node.target)
                 node.target = aten
     serializer = serialize.GraphModuleSerializer(signature, [torch.export.ModuleCallEntry("", None)])
-    json = serialize._dataclass_to_dict(serializer.serialize(module))
+    unions = serialize._dataclass_to_dict(serializer.serialize(module))
+    json = json_module.loads(json_module.dumps(unions))  # torch's unions are objects of its own until they are written
     _map_targets(json["graph"], lambda node: edge.get(node.get("name"), node["target"]))
     program = _program_json(json["graph"], json["signature"])
     program["graph_module"] = json
     return program
 
 
+def fill_values(module):
+    """Gives a `val` to nodes that a pass left without: an in-place op's is its argument's, others are evaluated on fake tensors."""
+    value_of = functools.partial(torch.fx.node.map_arg, fn=lambda n: n.meta["val"])
+    for node in module.graph.nodes:
+        op = overload_of(node.target) if node.op == "call_function" and "val" not in node.meta else None
+        if op is None:
+            continue
+        if op._schema.name.endswith("_") and isinstance(node.args[0], torch.fx.Node):
+            node.meta["val"] = node.args[0].meta["val"]
+        else:
+            node.meta["val"] = op(*value_of(node.args), **value_of(node.kwargs))
+
+
 def write_json(module, signature):
     """Export-schema JSON (an object) of a graph and its signature, in either dialect."""
+    try:
+        fill_values(module)
+    except Exception as e:  # fake kernels raise any kind
+        raise BridgeError(f"a node that the pass made cannot be evaluated: {first_line(e)}") from e
     values = [v for n in module.graph.nodes for v in torch.utils._pytree.tree_leaves(n.meta.get("val"))]
     plain = all(n.op != "get_attr" for n in module.graph.nodes) and all(
         v is None or isinstance(v, torch.Tensor) and all(isinstance(s, int) for s in [*v.shape, *v.stride()]) for v in values)
