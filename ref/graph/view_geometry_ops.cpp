@@ -161,16 +161,15 @@ View transpose(const Region& r, Int dim0, Int dim1) {
 
 View move_dims(const Region& r, const Ints& source, const Ints& destination) {
   if (source.size() != destination.size()) return std::nullopt;
-  if (rank(r) == 0)
-    return std::all_of(source.begin(), source.end(), [](Int d) { return d == 0 || d == -1; }) ? View(r) : std::nullopt;
-  Ints order(rank(r), -1);
-  std::vector<bool> moved(rank(r), false);
+  Ints order(std::max<std::size_t>(rank(r), 1), -1);
+  std::vector<bool> moved(order.size(), false);
   for (std::size_t i = 0; i < source.size(); ++i) {
     const auto from = wrap(source[i], rank(r)), to = wrap(destination[i], rank(r));
     if (!from || !to || moved[*from] || order[*to] != -1) return std::nullopt;
     moved[*from] = true;
     order[*to] = static_cast<Int>(*from);
   }
+  if (rank(r) == 0) return r;
   std::size_t next = 0;
   for (Int& place : order) {
     if (place != -1) continue;

@@ -43,7 +43,7 @@ Region region(const std::string& text) {
 Program program(const std::string& x, const std::string& o, const std::string& call) {
   return read_text(
       fmt::format("class GraphModule(torch.nn.Module):\n    def forward(self, x: \"f32[{}]\", o: \"f32[{}]\"):\n"
-                  "        y = torch.ops.aten.{}\n        return (y,)\n",
+                  "        y = torch.ops.{}\n        return (y,)\n",
                   x, o, call));
 }
 
@@ -78,7 +78,7 @@ TEST(ViewGeometry, EveryViewIsThatOfPyTorch) {
     ASSERT_EQ(parts.size(), 4U) << line;
     const std::string op = parts[2].substr(0, parts[2].find('('));
     // A list of inputs gives a list of outputs, each a view of its own input; only x's is compared.
-    const bool of_list = op.starts_with("broadcast_tensors") || op.starts_with("meshgrid");
+    const bool of_list = op.starts_with("aten.broadcast_tensors") || op.starts_with("aten.meshgrid");
     const Region base = region(parts[0]);
     const Program p = program(split(parts[0], ";")[1], parts[1], parts[2]);
     ++checked[op];
@@ -91,7 +91,10 @@ TEST(ViewGeometry, EveryViewIsThatOfPyTorch) {
     } else {
       got = found(p, base, split(want, " ").size());
     }
-    if (got == want) continue;
+    // prims give other strides to dimensions of size 1; they do not count.
+    const bool same =
+        got == want || (op.starts_with("prims.") && got != "none" && want != "none" && same_region(region(got), region(want)));
+    if (same) continue;
     if (++wrong[op] <= 3) ADD_FAILURE() << line << "\n  got " << got;
   }
   EXPECT_GT(checked.size(), 60U);
@@ -105,28 +108,28 @@ std::string view_of(const std::string& call, const Region& base) {
 
 TEST(ViewGeometry, CopiesAndInPlaceNamesHaveTheGeometryOfTheView) {
   const Region base = Region::contiguous({2, 3});
-  EXPECT_EQ(view_of("view_copy.default(x, [3, 2])", base), "0;3,2;2,1");
-  EXPECT_EQ(view_of("slice_copy.Tensor(x, 0, 1)", base), "3;1,3;3,1");
-  EXPECT_EQ(view_of("unsqueeze_.default(x, 0)", base), "0;1,2,3;6,3,1");
-  EXPECT_EQ(view_of("split_copy.Tensor(x, 1)", base), "0;1,3;3,1");
+  EXPECT_EQ(view_of("aten.view_copy.default(x, [3, 2])", base), "0;3,2;2,1");
+  EXPECT_EQ(view_of("aten.slice_copy.Tensor(x, 0, 1)", base), "3;1,3;3,1");
+  EXPECT_EQ(view_of("aten.unsqueeze_.default(x, 0)", base), "0;1,2,3;6,3,1");
+  EXPECT_EQ(view_of("aten.split_copy.Tensor(x, 1)", base), "0;1,3;3,1");
 }
 
 TEST(ViewGeometry, WhatIsNoViewHasNoRegion) {
   const Region base = Region::contiguous({2, 3});
-  EXPECT_EQ(view_of("relu.default(x)", base), "none");
-  EXPECT_EQ(view_of("view.dtype(x, torch.int32)", base), "none");
-  EXPECT_EQ(view_of("view_as_real.default(x)", base), "none");
-  EXPECT_EQ(view_of("copy_.default(x, o)", base), "none");
+  EXPECT_EQ(view_of("aten.relu.default(x)", base), "none");
+  EXPECT_EQ(view_of("aten.view.dtype(x, torch.int32)", base), "none");
+  EXPECT_EQ(view_of("aten.view_as_real.default(x)", base), "none");
+  EXPECT_EQ(view_of("aten.copy_.default(x, o)", base), "none");
 }
 
 TEST(ViewGeometry, HugeArgumentsDoNotOverflow) {
   const Region base = Region::contiguous({2, 3});
-  EXPECT_EQ(view_of("slice.Tensor(x, 0, -9223372036854775808, 9223372036854775807, 9223372036854775807)", base),
+  EXPECT_EQ(view_of("aten.slice.Tensor(x, 0, -9223372036854775808, 9223372036854775807, 9223372036854775807)", base),
             "0;1,3;9223372036854775807,1");
-  EXPECT_EQ(view_of("diagonal.default(x, -9223372036854775808)", base), "0;0;4");
-  EXPECT_EQ(view_of("expand.default(x, [9223372036854775807, 9223372036854775807, 2, 3])", base),
+  EXPECT_EQ(view_of("aten.diagonal.default(x, -9223372036854775808)", base), "0;0;4");
+  EXPECT_EQ(view_of("aten.expand.default(x, [9223372036854775807, 9223372036854775807, 2, 3])", base),
             "0;9223372036854775807,9223372036854775807,2,3;0,0,3,1");
-  EXPECT_EQ(view_of("unbind.int(x, 0)", Region{0, {std::int64_t{1} << 60, 3}, {3, 1}}), "0;3;1");
+  EXPECT_EQ(view_of("aten.unbind.int(x, 0)", Region{0, {std::int64_t{1} << 60, 3}, {3, 1}}), "0;3;1");
 }
 
 TEST(ViewGeometry, SymbolicArgumentsAskForTheirValue) {

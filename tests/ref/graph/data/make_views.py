@@ -2,15 +2,16 @@
 
     python tests/ref/graph/data/make_views.py > tests/ref/graph/data/views.txt
 
-A line is `base | sizes of o | call | results`: geometries are offset;sizes;strides, results `error` where torch raises and `copy`
+(A number as argument asks for so many rounds instead of 50.) A line is `base | sizes of o | call | results`: geometries are offset;sizes;strides, results `error` where torch raises and `copy`
 where the result has a storage of its own. `x` is the base, `o` another tensor.
 """
 
 import random
+import sys
 
 import torch
 
-ROUNDS = 50
+ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 50
 STORAGE = torch.arange(4096, dtype=torch.float32)
 BIG = 9223372036854775807
 R = random.Random(20744)
@@ -141,6 +142,14 @@ def calls(t):
         yield name, "x" + "".join(f", {a}" for a in arguments)
     yield "linalg_diagonal.default", f"x, offset = {R.randint(-3, 3)}, dim1 = {d}, dim2 = {e}"
     yield "slice.Tensor", f"x, {d}, end = {BIG}, step = 2"
+    yield "prims.transpose.default", f"x, {[o % max(t.dim(), 1) for o in order]}"
+    yield "prims.squeeze.default", f"x, {[i for i in range(t.dim()) if t.shape[i] == 1 and R.random() < 0.7]}"
+    if t.dim():
+        start = R.randrange(t.dim())
+        yield "prims.collapse_view.default", f"x, {start}, {R.randrange(start, t.dim())}"
+        yield "prims.split_dim.default", f"x, {R.randrange(t.dim())}, {R.randint(1, 4)}"
+    wide = broadcastable(t)
+    yield "prims.broadcast_in_dim.default", f"x, {wide}, {list(range(len(wide) - t.dim(), len(wide)))}"
     yield "expand_as.default", "x, o"
     yield "view_as.default", "x, o"
     yield "reshape_as.default", "x, o"
@@ -159,17 +168,17 @@ def result_text(t, result):
 
 
 def run(t, name, text):
-    op, overload = name.split(".")
+    namespace, op, overload = name.split(".") if name.startswith("prims.") else ("aten", *name.split("."))
     x = t.as_strided(t.shape, t.stride(), t.storage_offset())
     o = torch.empty(other_shape(t) if not op.startswith("meshgrid") else [R.randint(0, 3)])
     before = geometry(x)
-    scope = {"x": x, "o": o, "f": getattr(getattr(torch.ops.aten, op), overload)}
+    scope = {"x": x, "o": o, "f": getattr(getattr(getattr(torch.ops, namespace), op), overload)}
     try:
         result = eval(f"f({text})", scope)
         results = result_text(t, result)
-    except (RuntimeError, IndexError, ValueError):
+    except (RuntimeError, IndexError, ValueError, AssertionError, TypeError):
         results = "error"
-    print(f"{before} | {join(o.shape)} | {name}({text}) | {results}")
+    print(f"{before} | {join(o.shape)} | {namespace}.{op}.{overload}({text}) | {results}")
 
 
 def main():
