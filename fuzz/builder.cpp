@@ -60,6 +60,8 @@ std::vector<AliasMember::Geometry> places_inside(const Region& host) {
 
 const std::array<Shape, 5> kPlaceholderShapes{Shape{4}, Shape{2, 2}, Shape{2}, Shape{}, Shape{3}};
 
+}  // namespace
+
 std::string placeholder_name(InputKind kind, std::size_t index) {
   std::string name = kind == InputKind::user_input ? "x_" : kind == InputKind::parameter ? "p_" : "b_";
   name += static_cast<char>('a' + index % 26);
@@ -67,7 +69,11 @@ std::string placeholder_name(InputKind kind, std::size_t index) {
   return name;
 }
 
-}  // namespace
+std::string node_name(std::size_t index) {
+  std::string name = "t";
+  name += std::to_string(index);
+  return name;
+}
 
 bool is_contiguous(const Region& region) {
   std::int64_t stride = 1;
@@ -170,6 +176,19 @@ const Tensor* Builder::operand(const Fits& fits) {
   return t;
 }
 
+bool Builder::has_tensor(const Fits& fits) const {
+  return std::any_of(values_.begin(), values_.end(), [&](const Value& v) { return v.tensor && fits(*v.tensor); });
+}
+
+const Tensor* Builder::operand_preferring(const Fits& rare, std::uint32_t one_in, const Fits& fits) {
+  const Fits both = [&](const Tensor& t) { return fits(t) && rare(t); };
+  if (!prefer_latest_ || !has_tensor(both)) return operand(fits);
+  const Argument* wanted = wanted_argument();
+  const ValueId* value = wanted == nullptr ? nullptr : as_value(*wanted);
+  const bool is_rare = value != nullptr && values_[index_of(*value)].tensor && both(*values_[index_of(*value)].tensor);
+  return flag(one_in, is_rare) ? operand(both) : operand(fits);
+}
+
 const Tensor* Builder::keyword(const char* name, const Fits& fits) {
   const Node* node = wanted_node();
   if (node != nullptr && node_.kwargs.size() >= node->kwargs.size()) throw NotEncodable{};
@@ -250,6 +269,7 @@ Tensor Builder::fresh(DType dtype, Shape sizes, bool plain) {
 Tensor Builder::view_of(const Tensor& base, Region region) const {
   Tensor t = base;
   t.region = std::move(region);
+  t.link = false;
   return t;
 }
 
@@ -359,7 +379,8 @@ void Builder::add_node(std::uint32_t form) {
   if (!interned_[form]) target_of_form_[form] = program_.intern(forms()[form].target), interned_[form] = true;
   node_.target = target_of_form_[form];
   const ValueId id = value_id(values_.size());
-  node_.name.assign(1, 't').append(std::to_string(program_.graph.nodes.size()));
+  if (program_.graph.nodes.empty()) node_.comments.emplace_back(kFirstComment);
+  node_.name = node_name(program_.graph.nodes.size());
   if (result_) {
     result_->value = id;
     node_.meta = meta_of(*result_);
@@ -415,6 +436,33 @@ void Builder::share_allocation() {
   program_.share_allocations.push_back({n, options[pick(options.size(), [&] { return found(options, wanted->argument); })]});
 }
 
+OutputSpec Builder::mutation_of(ValueId target) const {
+  const InputSpec& input = program_.input_specs[index_of(target)];
+  if (input.kind == InputKind::buffer) return {OutputKind::buffer_mutation, input.target};
+  if (input.kind == InputKind::parameter) return {OutputKind::parameter_mutation, input.target};
+  return {OutputKind::user_input_mutation, program_.graph.name_of(target)};
+}
+
+void Builder::write_back_of(ValueId target, Choices& choices) {
+  const Shape& sizes = values_[index_of(target)].tensor->sizes();
+  one_or_none(mutation_of(target), [&](const Tensor& t) { return t.sizes() == sizes; }, choices);
+}
+
+void Builder::user_output(Choices& choices) {
+  one_or_none({OutputKind::user_output, ""}, [](const Tensor&) { return true; }, choices);
+}
+
+void Builder::one_or_none(OutputSpec spec, const Fits& fits, Choices& choices) {
+  candidates_.clear();
+  for (const Value& v : values_) {
+    if (v.tensor && fits(*v.tensor)) candidates_.push_back(&*v.tensor);
+  }
+  const std::uint32_t k = choices.pick(static_cast<std::uint32_t>(candidates_.size() + 1));
+  if (k == 0) return;
+  program_.graph.outputs.emplace_back(candidates_[k - 1]->value);
+  program_.output_specs.push_back(std::move(spec));
+}
+
 void Builder::output(Choices& choices) {
   choices_ = &choices;
   const std::size_t index = program_.graph.outputs.size();
@@ -439,13 +487,15 @@ void Builder::output(Choices& choices) {
     const std::vector<ValueId>& targets = again ? all_targets : fresh_targets;
     const ValueId target =
         targets[pick(targets.size(), [&] { return wanted_target ? found(targets, *wanted_target) : std::nullopt; })];
-    const InputSpec& input = program_.input_specs[index_of(target)];
-    spec.kind = input.kind == InputKind::buffer      ? OutputKind::buffer_mutation
-                : input.kind == InputKind::parameter ? OutputKind::parameter_mutation
-                                                     : OutputKind::user_input_mutation;
-    spec.target = input.kind == InputKind::user_input ? program_.graph.name_of(target) : input.target;
+    spec = mutation_of(target);
     const Shape& sizes = values_[index_of(target)].tensor->sizes();
-    value = tensor([&](const Tensor& t) { return broadcasts_to(t.sizes(), sizes); }, wanted_value);
+    const Fits fits = [&](const Tensor& t) { return broadcasts_to(t.sizes(), sizes); };
+    const Fits other_input = [&](const Tensor& t) {
+      return fits(t) && program_.graph.is_placeholder(t.value) && t.value != target;
+    };
+    const ValueId* v = wanted_value == nullptr ? nullptr : as_value(*wanted_value);
+    const bool from_input = v != nullptr && program_.graph.is_placeholder(*v) && *v != target;
+    value = tensor(has_tensor(other_input) && flag(5, from_input) ? other_input : fits, wanted_value);
   } else {
     value = tensor([](const Tensor&) { return true; }, wanted_value);
   }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -30,6 +31,7 @@ struct Tensor {
   bool exact = true;           ///< `region` is known; not so for results of opaque ops
   bool plain = true;           ///< PyTorch lays it out as `region` says, so that `view` and `as_strided` can be foreseen
   bool frozen = false;         ///< never written, because it holds indices that must stay valid
+  bool link = false;           ///< the result of a view_copy, so that another one of it makes a chain
 
   const Shape& sizes() const { return region.sizes; }
 };
@@ -53,6 +55,11 @@ std::span<const Form> forms();
 /// The index of the form of "aten::add.Tensor"; throws std::out_of_range.
 std::uint32_t form_index(std::string_view qualified_name);
 
+/// The names that the generator gives, and the comment that torch prints above a first node without a stack trace.
+std::string placeholder_name(InputKind, std::size_t index);
+std::string node_name(std::size_t index);
+inline constexpr const char* kFirstComment = "# No stacktrace found for following nodes";
+
 /// Thrown by a builder that encodes where the wanted program has something that no decision gives.
 struct NotEncodable {};
 
@@ -71,6 +78,9 @@ class Builder {
   /// A node of an enumeration: each form of the alphabet once, no operand preferred, no annotation.
   void node_of(std::span<const std::uint32_t> alphabet, Choices&);
   void output(Choices&);
+  /// Outputs of an enumeration: none, or any value that fits.
+  void write_back_of(ValueId target, Choices&);
+  void user_output(Choices&);
   const Program& program() const { return program_; }
   Program take() { return std::move(program_); }
   RecordWriter record;
@@ -78,6 +88,8 @@ class Builder {
   // What a form asks (arguments in order, positional ones first) and what it says of its results. A pointer that is
   // returned lives until the node is made.
   const Tensor* operand(const Fits&);
+  /// One of those that are also rare, one time in `one_in` at least where there is one.
+  const Tensor* operand_preferring(const Fits& rare, std::uint32_t one_in, const Fits&);
   const Tensor* keyword(const char* name, const Fits&);
   /// A list of tensors that all fit; `items()` has them, also while the list grows.
   bool list(std::uint32_t least, std::uint32_t most, const Fits&);
@@ -105,15 +117,17 @@ class Builder {
     std::vector<Tensor> elements;
   };
 
+  OutputSpec mutation_of(ValueId target) const;
+  void one_or_none(OutputSpec, const Fits&, Choices&);
   std::uint32_t pick(std::size_t n, const Answer&);
   bool flag(std::uint32_t one_in, bool wanted);
   const Tensor* tensor(const Fits&, const Argument* wanted);
+  bool has_tensor(const Fits&) const;
   const Argument* wanted_argument() const;
   const Node* wanted_node() const;
   void build(std::uint32_t form);
   void share_allocation();
   void add_node(std::uint32_t form);
-  std::optional<std::size_t> place_of(ValueId) const;
 
   Sizes sizes_;
   const Program* wanted_;
@@ -123,7 +137,8 @@ class Builder {
   std::vector<TargetId> target_of_form_;
   std::vector<bool> interned_;
   std::uint32_t storages_ = 0;
-  bool prefer_latest_ = true, trusts_custom_ops_ = false;
+  bool prefer_latest_ = true;  ///< not in an enumeration, which takes each operand once
+  bool trusts_custom_ops_ = false;
 
   // The node being built.
   Node node_;

@@ -141,8 +141,14 @@ bool view(Builder& b) {
   return reshaped(b, [](Builder& builder, const Tensor& x, Region r) { return builder.view_of(x, std::move(r)); });
 }
 
+/// A later pass re-bases a chain of these on its root, so chains are drawn on purpose.
 bool view_copy(Builder& b) {
-  return reshaped(b, [](Builder& builder, const Tensor& x, Region r) { return builder.fresh(x.dtype, r.sizes); });
+  const Tensor* x = b.operand_preferring([](const Tensor& t) { return t.link; }, 3, viewable);
+  if (x == nullptr) return false;
+  Tensor made = b.fresh(x->dtype, b.shape(shapes_of(x->region.numel())));
+  made.link = true;
+  b.result(std::move(made));
+  return true;
 }
 
 bool reshape(Builder& b) {

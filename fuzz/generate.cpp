@@ -1,8 +1,11 @@
 #include "fuzz/generate.h"
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "fuzz/builder.h"
+#include "fuzz/edit.h"
 #include "ref/graph/error.h"
 
 namespace writeback::fuzz {
@@ -92,6 +95,57 @@ Records encode_all(const Program& program, const Sizes& sizes) {
   return records;
 }
 
+/// Parameters, then buffers, then the rest, as torch lists them.
+Program in_order_of_kinds(const Program& program) {
+  const std::size_t count = program.graph.placeholders.size();
+  const auto rank = [&](std::size_t v) {
+    const InputKind kind = program.input_specs[v].kind;
+    return kind == InputKind::parameter ? 0 : kind == InputKind::buffer ? 1 : 2;
+  };
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return std::pair(rank(a), a) < std::pair(rank(b), b); });
+  if (std::is_sorted(order.begin(), order.end())) return program;
+  Program result = program;
+  std::vector<ValueId> renumbered(program.graph.value_count());
+  for (std::size_t v = 0; v < renumbered.size(); ++v) renumbered[v] = value_id(v);
+  for (std::size_t i = 0; i < count; ++i) {
+    renumbered[order[i]] = value_id(i);
+    result.graph.placeholders[i] = program.graph.placeholders[order[i]];
+    result.input_specs[i] = program.input_specs[order[i]];
+  }
+  for_each_use(result.graph, [&](ValueId& v) { v = renumbered[index_of(v)]; });
+  for (auto& group : result.alias_groups) {
+    for (AliasMember& m : group) m.value = renumbered[index_of(m.value)];
+  }
+  return result;
+}
+
+void sort_groups(Program& program) {
+  for (auto& group : program.alias_groups) {
+    std::sort(group.begin(), group.end(), [](const AliasMember& a, const AliasMember& b) { return a.value < b.value; });
+  }
+  std::sort(program.alias_groups.begin(), program.alias_groups.end(),
+            [](const auto& a, const auto& b) { return a.front().value < b.front().value; });
+}
+
+void name_placeholders(Program& program) {
+  std::vector<std::optional<ValueId>> mutated;
+  for (const OutputSpec& o : program.output_specs)
+    mutated.push_back(is_mutation(o.kind) ? placeholder_of(program, o) : std::nullopt);
+  for (std::size_t v = 0; v < program.graph.placeholders.size(); ++v) {
+    InputSpec& input = program.input_specs[v];
+    std::string& name = program.graph.placeholders[v].name;
+    name = placeholder_name(input.kind, v);
+    if (input.kind != InputKind::user_input) input.target = name.substr(2);
+  }
+  for (std::size_t i = 0; i < mutated.size(); ++i) {
+    if (!mutated[i]) continue;
+    const InputSpec& input = program.input_specs[index_of(*mutated[i])];
+    program.output_specs[i].target = input.kind == InputKind::user_input ? program.graph.name_of(*mutated[i]) : input.target;
+  }
+}
+
 }  // namespace
 
 std::uint32_t answer_for(Statement kind) {
@@ -114,12 +168,32 @@ Program generate(std::span<const Record> records, const Sizes& sizes) {
       make(builder, kind, reader);
     }
   }
-  return builder.take();
+  Program program = builder.take();
+  sort_groups(program);
+  return program;
 }
 
-std::optional<Records> encode(const Program& program, const Sizes& sizes) {
-  if (program.input_specs.size() != program.graph.placeholders.size()) return std::nullopt;
-  if (program.output_specs.size() != program.graph.outputs.size()) return std::nullopt;
+Program canonical(const Program& given) {
+  Program program = tidy(in_order_of_kinds(given));
+  program.leading_comments.clear();
+  program.warnings.clear();
+  name_placeholders(program);
+  for (std::size_t n = 0; n < program.graph.nodes.size(); ++n) {
+    Node& node = program.graph.nodes[n];
+    if (node.kind == Node::Kind::call) node.name = node_name(n);
+    node.trailing_comment.clear();
+    node.metadata.clear();
+    node.comments.clear();
+    if (n == 0) node.comments.emplace_back(kFirstComment);
+  }
+  sort_groups(program);
+  return program;
+}
+
+std::optional<Records> encode(const Program& given, const Sizes& sizes) {
+  if (given.input_specs.size() != given.graph.placeholders.size()) return std::nullopt;
+  if (given.output_specs.size() != given.graph.outputs.size()) return std::nullopt;
+  const Program program = canonical(given);
   try {
     Records records = encode_all(program, sizes);
     if (generate(records, sizes) == program) return records;

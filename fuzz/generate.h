@@ -27,8 +27,12 @@ struct Sizes {
 
 Program generate(std::span<const Record>, const Sizes& = {});
 
-/// Records from which `generate` makes exactly this program; nullopt where there are none (an op that the generator does not
-/// know, other names).
+/// The program as the generator would write it: its names, the placeholders' kinds in order, nothing that is not used, no comments
+/// but the first that torch prints. Generated programs are canonical, also after they were printed and read back.
+Program canonical(const Program&);
+
+/// Records from which `generate` makes `canonical(program)`; nullopt where there are none (an op that the generator does not know,
+/// a write to a region that overlaps itself).
 std::optional<Records> encode(const Program&, const Sizes& = {});
 
 /// The options that a program names for itself (`# options: --lowering none --trust my`), over `base`.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <unordered_map>
 
 #include "ref/graph/error.h"
 
@@ -78,46 +79,7 @@ SchemaTable table_for(const Program& program, const Options& options) {
   return SchemaTable::with(lines);
 }
 
-}  // namespace
-
-const EffectRule& Operation::rule(std::span<const Argument* const> bound) const {
-  std::size_t holding = 0;
-  for (std::size_t i = 0; i < conditions.size(); ++i) {
-    const bool holds =
-        std::any_of(conditions[i].begin(), conditions[i].end(), [&](const Condition& c) { return may_hold(c, bound); });
-    holding |= static_cast<std::size_t>(holds) << i;
-  }
-  return rules[holding];
-}
-
-Operations::Operations(const Program& program, const Options& options) : table_(table_for(program, options)) {
-  operations_.reserve(program.targets.size());
-  for (const Target& target : program.targets) operations_.push_back(resolve(target, options));
-}
-
-Operation Operations::resolve(const Target& target, const Options& options) const {
-  Operation operation;
-  switch (target.kind) {
-    case Target::Kind::python:
-      operation.kind = target.is_getitem()               ? Operation::Kind::getitem
-                       : is_number_function(target.name) ? Operation::Kind::numbers
-                                                         : Operation::Kind::unknown;
-      operation.source = operation.kind == Operation::Kind::unknown ? "opaque: no operator" : "python";
-      return operation;
-    case Target::Kind::higher_order:
-      operation.kind = Operation::Kind::higher_order;
-      operation.source = "subgraph";
-      return operation;
-    case Target::Kind::op:
-    case Target::Kind::edge_op:
-      break;
-  }
-  if (const Schema* schema = table_.find(target)) return resolve_schema(*schema, is_trusted(target.ns, options), options);
-  operation.source = "opaque: no schema";
-  return operation;
-}
-
-Operation Operations::resolve_schema(const Schema& schema, bool trusted, const Options& options) const {
+Operation resolve_schema(const Schema& schema, bool trusted, bool lowered) {
   Operation operation;
   operation.kind = Operation::Kind::schema;
   operation.schema = &schema;
@@ -132,8 +94,7 @@ Operation Operations::resolve_schema(const Schema& schema, bool trusted, const O
   }
   const std::vector<const Override*> rows = overrides_of(schema);
   operation.source = join_reasons(rows);
-  operation.later_alias =
-      options.lowering == Lowering::executorch && schema.ns == "aten" && schema.name == "view_copy" && schema.overload == "default";
+  operation.later_alias = lowered && schema.ns == "aten" && schema.name == "view_copy" && schema.overload == "default";
   std::vector<const Override*> conditional;
   for (const Override* row : rows) {
     if (!row->when.empty()) conditional.push_back(row);
@@ -148,6 +109,58 @@ Operation Operations::resolve_schema(const Schema& schema, bool trusted, const O
     operation.rules.push_back(effect_rule(schema, chosen));
   }
   return operation;
+}
+
+const Operation& builtin_operation(const Schema& schema, bool lowered) {
+  thread_local std::array<std::unordered_map<const Schema*, Operation>, 2> known;
+  auto& of_lowering = known[lowered ? 1 : 0];
+  const auto found = of_lowering.find(&schema);
+  if (found != of_lowering.end()) return found->second;
+  return of_lowering.emplace(&schema, resolve_schema(schema, true, lowered)).first->second;
+}
+
+}  // namespace
+
+const EffectRule& Operation::rule(std::span<const Argument* const> bound) const {
+  std::size_t holding = 0;
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    const bool holds =
+        std::any_of(conditions[i].begin(), conditions[i].end(), [&](const Condition& c) { return may_hold(c, bound); });
+    holding |= static_cast<std::size_t>(holds) << i;
+  }
+  return rules[holding];
+}
+
+Operations::Operations(const Program& program, const Options& options) : table_(table_for(program, options)) {
+  operations_.reserve(program.targets.size());
+  for (const Target& target : program.targets) operations_.push_back(&resolve(target, options));
+}
+
+const Operation& Operations::resolve(const Target& target, const Options& options) {
+  Operation operation;
+  switch (target.kind) {
+    case Target::Kind::python:
+      operation.kind = target.is_getitem()               ? Operation::Kind::getitem
+                       : is_number_function(target.name) ? Operation::Kind::numbers
+                                                         : Operation::Kind::unknown;
+      operation.source = operation.kind == Operation::Kind::unknown ? "opaque: no operator" : "python";
+      return keep(std::move(operation));
+    case Target::Kind::higher_order:
+      operation.kind = Operation::Kind::higher_order;
+      operation.source = "subgraph";
+      return keep(std::move(operation));
+    case Target::Kind::op:
+    case Target::Kind::edge_op:
+      break;
+  }
+  const bool lowered = options.lowering == Lowering::executorch;
+  if (const Schema* schema = table_.find(target)) {
+    const bool trusted = is_trusted(target.ns, options);
+    if (trusted && SchemaTable::builtin().find(target) == schema) return builtin_operation(*schema, lowered);
+    return keep(resolve_schema(*schema, trusted, lowered));
+  }
+  operation.source = "opaque: no schema";
+  return keep(std::move(operation));
 }
 
 }  // namespace writeback

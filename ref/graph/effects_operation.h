@@ -2,6 +2,7 @@
 // conditions that the rule depends on (`training=True`).
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -43,18 +44,19 @@ struct Operation {
   std::vector<EffectRule> rules;                   ///< by the set of conditional rows that may hold, as bits
 };
 
-/// All targets of a program.
+/// All targets of a program. What the compiled-in table says of an operator is worked out once a thread and kept.
 class Operations {
  public:
   Operations(const Program&, const Options&);
-  const Operation& of(const Node& node) const { return operations_[index_of(node.target)]; }
+  const Operation& of(const Node& node) const { return *operations_[index_of(node.target)]; }
 
  private:
-  Operation resolve(const Target&, const Options&) const;
-  Operation resolve_schema(const Schema&, bool trusted, const Options&) const;
+  const Operation& resolve(const Target&, const Options&);
+  const Operation& keep(Operation operation) { return own_.emplace_back(std::move(operation)); }
 
   SchemaTable table_;
-  std::vector<Operation> operations_;
+  std::deque<Operation> own_;  ///< those that this program alone knows
+  std::vector<const Operation*> operations_;
 };
 
 }  // namespace writeback

@@ -68,6 +68,7 @@ struct Graph {
   std::vector<Argument> outputs;  ///< the elements of the returned tuple
   /// For subgraphs that return one bare value instead of a tuple.
   bool returns_bare_value = false;
+  bool returns_list = false;  ///< printed [a, b] rather than (a, b)
   std::vector<Subgraph> subgraphs;
   std::vector<std::string> closing_comments;  ///< comment lines above `return`
 
@@ -149,6 +150,7 @@ struct Program {
   std::vector<InputSpec> input_specs;
   std::vector<OutputSpec> output_specs;
   std::map<std::string, SymRange> range_constraints;
+  std::vector<std::string> range_order;  ///< symbols of range_constraints as the file lists them; some may be missing
 
   std::vector<std::vector<AliasMember>> alias_groups;
   std::vector<ShareAllocation> share_allocations;

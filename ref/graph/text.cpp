@@ -1,56 +1,93 @@
 // The reader of whole programs: finds the parts of the text (comments in front, code, signature, ranges) and ties them together.
 #include "ref/graph/text.h"
 
-#include "ref/graph/error.h"
 #include "ref/graph/text_annotations.h"
 #include "ref/graph/text_code.h"
 #include "ref/graph/text_cursor.h"
+#include "ref/graph/text_graph.h"
+#include "ref/graph/text_lift.h"
 #include "ref/graph/text_signature.h"
+#include "ref/graph/text_source.h"
 #include "ref/graph/text_target.h"
 
 namespace writeback {
 namespace {
 
 using text::Cursor;
+using text::LineKind;
 using text::trimmed;
 
-/// Specs by index, where the names agree with the placeholders and outputs.
-void bind(const text::Signature& signature, const Cursor& cursor, Program& program) {
-  const Graph& graph = program.graph;
-  if (signature.inputs.size() != graph.placeholders.size()) {
-    throw InputError(cursor.place(cursor.position()), "expected a signature of " + std::to_string(graph.placeholders.size()) +
-                                                          " inputs, found " + std::to_string(signature.inputs.size()));
+class TextReader {
+ public:
+  explicit TextReader(std::string_view original) : source_(original), cursor_(source_.text()), targets_(program_) {}
+
+  Program read() {
+    const LineKind kind = comments_in_front();
+    graph(kind);
+    const bool signature = rest();
+    if (!signature) text::infer_signature(program_, warnings_);
+    text::lift_attributes(program_, signature ? InputKind::constant_tensor : InputKind::buffer, warnings_);
+    text::read_annotations(comments_, cursor_, program_);
+    program_.warnings = warnings_.list();
+    return std::move(program_);
   }
-  if (signature.outputs.size() != graph.outputs.size()) {
-    throw InputError(cursor.place(cursor.position()), "expected a signature of " + std::to_string(graph.outputs.size()) +
-                                                          " outputs, found " + std::to_string(signature.outputs.size()));
+
+ private:
+  /// Goes to the line where the graph begins; what it begins with.
+  LineKind comments_in_front() {
+    for (; !cursor_.at_end(); cursor_.next_line()) {
+      const std::string_view line = trimmed(cursor_.this_line());
+      const LineKind kind = text::kind_of_line(line);
+      if (kind != LineKind::other && kind != LineKind::exported_program) return kind;
+      if (line.starts_with('#')) comments_.push_back({line, cursor_.position() + cursor_.this_line().find('#')});
+    }
+    cursor_.fail("a program as PyTorch prints it ('ExportedProgram:', 'class GraphModule(torch.nn.Module):' or 'graph():')");
   }
-  for (const auto& input : signature.inputs) program.input_specs.push_back(input.spec);
-  for (const auto& output : signature.outputs) program.output_specs.push_back(output.spec);
-}
+
+  void graph(LineKind kind) {
+    switch (kind) {
+      case LineKind::graph:
+      case LineKind::graph_node:
+        program_.graph = text::read_graph(cursor_, targets_, warnings_);
+        return;
+      case LineKind::table:
+        program_.graph = text::read_table(cursor_, targets_, warnings_);
+        return;
+      case LineKind::module_class:
+      case LineKind::function:
+      case LineKind::exported_program:
+      case LineKind::other:
+        program_.graph = text::read_class(cursor_, targets_, warnings_);
+        return;
+    }
+  }
+
+  /// Signature and ranges, wherever they stand behind; true if there was a signature.
+  bool rest() {
+    bool signature = false;
+    while (!cursor_.at_end()) {
+      cursor_.skip_blanks();
+      if (!signature && (cursor_.take("Graph signature:") || cursor_.looking_at("ExportGraphSignature("))) {
+        text::bind_signature(text::read_signature(cursor_), cursor_, program_);
+        signature = true;
+        cursor_.skip_blanks();
+      }
+      if (cursor_.take("Range constraints:")) text::read_ranges(cursor_, program_);
+      cursor_.next_line();
+    }
+    return signature;
+  }
+
+  text::Source source_;
+  Cursor cursor_;
+  Program program_;
+  text::TargetTable targets_;
+  text::Warnings warnings_;
+  std::vector<text::CommentLine> comments_;
+};
 
 }  // namespace
 
-Program read_text(std::string_view source) {
-  Program program;
-  Cursor cursor(source);
-  text::TargetTable targets(program);
-  std::vector<text::CommentLine> comments;
-  for (; !cursor.at_end(); cursor.next_line()) {
-    const std::string_view line = trimmed(cursor.this_line());
-    if (line.starts_with("class ")) break;
-    if (line.starts_with('#')) comments.push_back({line, cursor.position() + cursor.this_line().find('#')});
-  }
-  if (cursor.at_end()) cursor.fail("a program as PyTorch prints it ('ExportedProgram:', 'class GraphModule' or 'graph():')");
-  program.graph = text::read_class(cursor, targets);
-  for (; !cursor.at_end(); cursor.next_line()) {
-    cursor.skip_blanks();
-    if (cursor.take("Graph signature:")) bind(text::read_signature(cursor), cursor, program);
-    cursor.skip_blanks();
-    if (cursor.take("Range constraints:")) program.range_constraints = text::read_ranges(cursor);
-  }
-  text::read_annotations(comments, cursor, program);
-  return program;
-}
+Program read_text(std::string_view source) { return TextReader(source).read(); }
 
 }  // namespace writeback

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace writeback::text {
 namespace {
 
 constexpr std::string_view kAlias = "# alias:", kShare = "# share_alloc:", kSchema = "# schema:", kOptions = "# options:";
 constexpr std::array kAnnotations{kAlias, kShare, kSchema, kOptions};
+
+using Values = std::unordered_map<std::string_view, ValueId>;
 
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
@@ -24,8 +28,8 @@ std::vector<std::string_view> words_of(std::string_view text) {
 /// Reads one annotation line; errors are placed in the whole text.
 class AnnotationReader {
  public:
-  AnnotationReader(const CommentLine& line, const Cursor& text, Program& program)
-      : program_(program), cursor_(text.text().substr(0, line.position + line.text.size()), line.position) {}
+  AnnotationReader(const CommentLine& line, const Cursor& text, const Values& values, Program& program)
+      : program_(program), values_(values), cursor_(text.text().substr(0, line.position + line.text.size()), line.position) {}
 
   void read() {
     if (cursor_.take(kAlias)) return alias();
@@ -64,22 +68,21 @@ class AnnotationReader {
     cursor_.skip_blanks();
     const std::size_t begin = cursor_.position();
     const std::string_view name = cursor_.name();
-    const auto value = find_value(program_.graph, name);
-    if (!value || program_.graph.is_placeholder(*value)) {
+    const auto value = values_.find(name);
+    if (value == values_.end() || program_.graph.is_placeholder(value->second)) {
       cursor_.fail_at(begin, "expected a node of the program, found '" + std::string(name) + "'");
     }
     const std::int64_t argument = number();
     if (argument < 0 || argument > 0xFFFF) cursor_.fail_at(begin, "expected the index of a positional argument after the node");
-    program_.share_allocations.push_back({program_.graph.producer_of(*value), static_cast<std::uint32_t>(argument)});
+    program_.share_allocations.push_back({program_.graph.producer_of(value->second), static_cast<std::uint32_t>(argument)});
   }
 
   ValueId placeholder() {
     cursor_.skip_blanks();
     const std::size_t begin = cursor_.position();
     const std::string_view name = cursor_.name();
-    for (std::size_t i = 0; i < program_.graph.placeholders.size(); ++i) {
-      if (program_.graph.placeholders[i].name == name) return value_id(i);
-    }
+    const auto value = values_.find(name);
+    if (value != values_.end() && program_.graph.is_placeholder(value->second)) return value->second;
     cursor_.fail_at(begin, "expected a placeholder of the program, found '" + std::string(name) + "'");
   }
 
@@ -124,8 +127,15 @@ class AnnotationReader {
   }
 
   Program& program_;
+  const Values& values_;
   Cursor cursor_;
 };
+
+Values values_of(const Graph& graph) {
+  Values values;
+  for (std::size_t v = 0; v < graph.value_count(); ++v) values.try_emplace(graph.name_of(value_id(v)), value_id(v));
+  return values;
+}
 
 void append_numbers(std::string& line, const std::vector<std::int64_t>& numbers) {
   for (std::size_t i = 0; i < numbers.size(); ++i) line.append(i == 0 ? "" : ", ").append(std::to_string(numbers[i]));
@@ -175,23 +185,26 @@ std::vector<std::string> own_lines(const Program& program) {
 }  // namespace
 
 void read_annotations(const std::vector<CommentLine>& lines, const Cursor& text, Program& program) {
+  const bool any = std::any_of(lines.begin(), lines.end(), [](const CommentLine& line) { return is_annotation(line.text); });
+  const Values values = any ? values_of(program.graph) : Values{};
   for (const CommentLine& line : lines) {
-    AnnotationReader(line, text, program).read();
+    AnnotationReader(line, text, values, program).read();
     program.leading_comments.emplace_back(line.text);
   }
 }
 
 std::vector<std::string> annotation_lines(const Program& program) {
-  std::vector<std::string> own = own_lines(program), result;
+  const std::vector<std::string> own = own_lines(program);
+  const std::unordered_set<std::string_view> true_lines(own.begin(), own.end());
+  std::unordered_set<std::string_view> printed;
+  std::vector<std::string> result;
   for (const std::string& line : program.leading_comments) {
-    if (is_annotation(line)) {
-      const auto found = std::find(own.begin(), own.end(), line);
-      if (found == own.end()) continue;
-      own.erase(found);
-    }
+    if (is_annotation(line) && (!true_lines.contains(line) || !printed.insert(line).second)) continue;
     result.push_back(line);
   }
-  result.insert(result.end(), own.begin(), own.end());
+  for (const std::string& line : own) {
+    if (printed.insert(line).second) result.push_back(line);
+  }
   return result;
 }
 

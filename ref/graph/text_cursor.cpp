@@ -11,7 +11,9 @@ std::string_view trimmed(std::string_view s) {
 }
 
 void Cursor::expect(char c, std::string_view where) {
-  if (!take(c)) fail("'" + std::string(1, c) + "' " + std::string(where));
+  if (take(c)) return;
+  std::string what;
+  fail(what.append("'").append(1, c).append("' ").append(where));
 }
 
 std::string_view Cursor::name() {
@@ -52,12 +54,14 @@ std::string Cursor::place(std::size_t position) const {
 void Cursor::fail(const std::string& expected) const {
   constexpr std::size_t kShown = 24;
   std::string_view found = this_line();
-  const bool cut = found.size() > kShown;
-  found = found.substr(0, kShown);
-  const std::string what = at_end()        ? "the end of the text"
-                           : found.empty() ? "the end of the line"
-                                           : "'" + std::string(found) + (cut ? "...'" : "'");
-  fail_at(position_, "expected " + expected + ", found " + what);
+  std::string message = "expected " + expected + ", found ";
+  if (at_end())
+    message.append("the end of the text");
+  else if (found.empty())
+    message.append("the end of the line");
+  else
+    message.append("'").append(found.substr(0, kShown)).append(found.size() > kShown ? "...'" : "'");
+  fail_at(position_, message);
 }
 
 void Cursor::fail_at(std::size_t position, const std::string& message) const { throw InputError(place(position), message); }

@@ -3,10 +3,13 @@
 // Deletions (`;  b_a = None`) follow from the uses, by the rule of torch.fx: walking the nodes backwards, the first use met is a
 // value's last; a node's statement ends with the values that it uses last, and with its own where nothing uses it.
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <span>
 
 #include "ref/graph/text.h"
 #include "ref/graph/text_annotations.h"
+#include "ref/graph/text_cursor.h"
 #include "ref/graph/text_meta.h"
 #include "ref/graph/text_signature.h"
 #include "ref/graph/text_target.h"
@@ -15,7 +18,46 @@
 namespace writeback {
 namespace {
 
-constexpr std::string_view kNoStackTrace = "# No stacktrace found for following nodes";
+/// `self.a.b`, with getattr where a part is no name: `getattr(self, "0").weight`.
+std::string attribute(std::string_view path) {
+  std::string result = "self";
+  while (!path.empty()) {
+    const std::string_view part = path.substr(0, path.find('.'));
+    path.remove_prefix(std::min(path.size(), part.size() + 1));
+    text::Cursor cursor(part);
+    if (!part.empty() && cursor.name() == part)
+      result.append(".").append(part);
+    else
+      result = "getattr(" + result + ", \"" + std::string(part) + "\")";
+  }
+  return result;
+}
+
+/// `File "model.py", line 7, in forward` and the code in the next line: the frame of a stack trace that torch shows.
+std::optional<std::string> frame_at(std::string_view line, std::string_view code) {
+  constexpr std::string_view kFile = "File \"", kLine = "\", line ", kIn = ", in ";
+  const std::size_t line_at = line.rfind(kLine), in_at = line.find(kIn, line_at == std::string_view::npos ? line.size() : line_at);
+  if (!line.starts_with(kFile) || line_at == std::string_view::npos || in_at == std::string_view::npos) return std::nullopt;
+  const std::string_view file = line.substr(kFile.size(), line_at - kFile.size());
+  const std::string_view number = line.substr(line_at + kLine.size(), in_at - line_at - kLine.size());
+  std::string result = "# File: ";
+  result.append(file).append(":").append(number).append(" in ").append(line.substr(in_at + kIn.size()));
+  return result.append(", code: ").append(code);
+}
+
+/// The innermost frame stands last.
+std::string stack_trace_comment(const Node& node) {
+  const auto trace = node.metadata.find("stack_trace");
+  std::string_view text = trace == node.metadata.end() ? std::string_view{} : text::trimmed(trace->second);
+  for (std::string_view code; !text.empty();) {
+    const std::size_t end = text.rfind('\n');
+    const std::string_view line = text::trimmed(end == std::string_view::npos ? text : text.substr(end + 1));
+    if (const auto frame = code.data() == nullptr ? std::nullopt : frame_at(line, code)) return *frame;
+    code = line.data() == nullptr ? std::string_view("") : line;
+    text = end == std::string_view::npos ? std::string_view{} : text.substr(0, end);
+  }
+  return "# No stacktrace found for following nodes";
+}
 
 /// For each node the values that it uses last, flat: those of later nodes stand before those of earlier ones.
 class LastUses {
@@ -48,6 +90,9 @@ class GraphPrinter {
   GraphPrinter(std::string& out, const Program& program, const Graph& graph, std::size_t indentation)
       : out_(out), program_(program), graph_(graph), indent_(indentation, ' '), last_uses_(graph) {
     commented_ = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& n) { return !n.comments.empty(); });
+    for (const Placeholder& p : graph.placeholders) {
+      if (text::is_reserved_in_python(p.name)) renamed_.emplace(p.name, p.name + "_1");
+    }
   }
 
   void print() {
@@ -55,8 +100,9 @@ class GraphPrinter {
     indent_ += "    ";
     parameters();
     indent_ += "    ";
+    for (const auto& [name, renamed] : renamed_) out_.append(indent_).append(renamed).append(" = ").append(name).append("\n");
     for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
-      comments(graph_.nodes[n], n == 0);
+      comments(graph_.nodes[n], n == 0 && renamed_.empty());
       statement(graph_.nodes[n], n);
     }
     result();
@@ -85,11 +131,14 @@ class GraphPrinter {
     out_ += '"';
   }
 
+  /// Comments that were read are printed as they were; a graph without any gets those that torch makes of the stack traces.
   void comments(const Node& node, bool first) {
-    if (commented_ ? node.comments.empty() : !first) return;
+    const std::string summary = commented_ ? std::string() : stack_trace_comment(node);
+    if (commented_ ? node.comments.empty() : summary == last_summary_) return;
     if (!first) out_ += "    \n";
-    if (!commented_) out_.append(indent_).append(kNoStackTrace).append("\n");
+    if (!commented_) out_.append(indent_).append(summary).append("\n");
     for (const std::string& comment : node.comments) out_.append(indent_).append(comment).append("\n");
+    last_summary_ = summary;
   }
 
   void statement(const Node& node, std::size_t n) {
@@ -99,7 +148,7 @@ class GraphPrinter {
     expression(node);
     const auto last = last_uses_.of(n);
     if (!last.empty()) out_ += ";  ";
-    for (const ValueId v : last) out_.append(graph_.name_of(v)).append(" = ");
+    for (const ValueId v : last) out_.append(name_of(v)).append(" = ");
     if (!last.empty()) out_ += "None";
     if (!node.trailing_comment.empty()) out_.append("  ").append(node.trailing_comment);
     out_ += '\n';
@@ -107,7 +156,7 @@ class GraphPrinter {
 
   void expression(const Node& node) {
     const Target& target = program_.target(node);
-    if (node.kind == Node::Kind::get_attr) return void(out_.append("self.").append(target.name));
+    if (node.kind == Node::Kind::get_attr) return void(out_ += attribute(target.name));
     if (node.kwargs.empty() && operation(node, target)) return;
     out_.append(spelled(node.target)).append("(");
     for (const Argument& a : node.args) {
@@ -150,13 +199,20 @@ class GraphPrinter {
 
   void value(const Argument& a) { text::print_value(out_, a, name_of_); }
 
+  const std::string& name_of(ValueId v) const {
+    const std::string& name = graph_.name_of(v);
+    if (renamed_.empty() || !graph_.is_placeholder(v)) return name;
+    const auto found = renamed_.find(name);
+    return found == renamed_.end() ? name : found->second;
+  }
+
   void result() {
     for (const std::string& comment : graph_.closing_comments) out_.append(indent_).append(comment).append("\n");
     out_.append(indent_).append("return ");
     if (graph_.returns_bare_value && graph_.outputs.size() == 1)
       value(graph_.outputs.front());
     else
-      value(ListArgument{graph_.outputs, true});
+      value(ListArgument{graph_.outputs, !graph_.returns_list});
     out_ += '\n';
   }
 
@@ -166,8 +222,10 @@ class GraphPrinter {
   std::string indent_;
   LastUses last_uses_;
   bool commented_ = false;
+  std::string last_summary_;
+  std::map<std::string, std::string> renamed_;  // placeholders whose name Python has
   std::vector<std::string> spelled_;
-  const text::NameOf name_of_ = [this](ValueId v) -> const std::string& { return graph_.name_of(v); };
+  const text::NameOf name_of_ = [this](ValueId v) -> const std::string& { return name_of(v); };
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <charconv>
+#include <set>
+#include <unordered_map>
 
 #include "ref/graph/text_value.h"
 
@@ -32,13 +34,11 @@ constexpr std::array kOutputNames{OutputName{OutputKind::user_output, "USER_OUTP
                                   OutputName{OutputKind::token, "TOKEN"}};
 
 template <typename Row, std::size_t N>
-auto kind_named(const std::array<Row, N>& rows, Cursor& cursor) {
-  const std::size_t begin = cursor.position();
-  const std::string_view name = cursor.name();
+auto kind_named(const std::array<Row, N>& rows, std::string_view name, const Cursor& cursor, std::size_t position) {
   for (const Row& row : rows) {
     if (row.name == name) return row.kind;
   }
-  cursor.fail_at(begin, "expected a kind such as " + std::string(rows[0].name) + ", found '" + std::string(name) + "'");
+  cursor.fail_at(position, "expected a kind such as " + std::string(rows[0].name) + ", found '" + std::string(name) + "'");
 }
 
 template <typename Row, std::size_t N, typename Kind>
@@ -57,71 +57,129 @@ std::string read_spec_target(Cursor& cursor) {
   return read_string(cursor);
 }
 
-NamedInput read_input(Cursor& cursor) {
-  NamedInput result;
-  result.name = cursor.name();
+/// `name: KIND`; the kind.
+std::string_view read_head(Cursor& cursor, std::string& name) {
+  name = cursor.name();
   cursor.skip_blanks();
-  cursor.expect(':', "after the name of an input");
+  cursor.expect(':', "after a name in the signature");
   cursor.skip_blanks();
-  result.spec.kind = kind_named(kInputNames, cursor);
+  return cursor.name();
+}
+
+Named<InputSpec> read_input(Cursor& cursor) {
+  Named<InputSpec> result;
+  result.position = cursor.position();
+  result.spec.kind = input_kind(read_head(cursor, result.name), cursor, result.position);
   result.spec.target = read_spec_target(cursor);
   cursor.skip_blanks();
   if (cursor.take("persistent=")) result.spec.persistent = cursor.name() == "True";
   return result;
 }
 
-NamedOutput read_output(Cursor& cursor) {
-  NamedOutput result;
-  result.name = cursor.name();
-  cursor.skip_blanks();
-  cursor.expect(':', "after the name of an output");
-  cursor.skip_blanks();
-  result.spec.kind = kind_named(kOutputNames, cursor);
+Named<OutputSpec> read_output(Cursor& cursor) {
+  Named<OutputSpec> result;
+  result.position = cursor.position();
+  result.spec.kind = output_kind(read_head(cursor, result.name), cursor, result.position);
   result.spec.target = read_spec_target(cursor);
   return result;
 }
 
-bool ends_signature(std::string_view line) { return line.starts_with("Range constraints"); }
-
-std::int64_t read_bound(Cursor& cursor) {
-  cursor.skip_blanks();
+/// A bound that is no integer (of a float symbol) is as good as none.
+std::int64_t read_bound(Cursor& cursor, std::int64_t unbounded) {
+  cursor.skip_space();
+  for (const std::string_view key : {"lower=", "upper=", "min_val=", "max_val="}) cursor.take(key);
   const std::size_t begin = cursor.position();
-  while (!cursor.at_end() && cursor.peek() != ',' && cursor.peek() != ']' && cursor.peek() != '\n') cursor.advance();
+  while (!cursor.at_end() && std::string_view(",])\n").find(cursor.peek()) == std::string_view::npos) cursor.advance();
   const std::string_view word = trimmed(cursor.since(begin));
-  constexpr SymRange kUnbounded;
-  if (word == "int_oo" || word == "oo" || word == "inf") return kUnbounded.max;
-  if (word == "-int_oo" || word == "-oo" || word == "-inf") return kUnbounded.min;
   std::int64_t bound = 0;
   const auto read = std::from_chars(word.data(), word.data() + word.size(), bound);
-  if (read.ec != std::errc() || read.ptr != word.data() + word.size()) {
-    cursor.fail_at(begin, "expected a bound, found '" + std::string(word) + "'");
-  }
-  return bound;
+  return read.ec == std::errc() && read.ptr == word.data() + word.size() ? bound : unbounded;
 }
 
-void print_bound(std::string& out, std::int64_t bound) {
+void print_range(std::string& out, const std::string& symbol, SymRange range) {
   constexpr SymRange kUnbounded;
-  if (bound == kUnbounded.max)
-    out += "int_oo";
-  else if (bound == kUnbounded.min)
-    out += "-int_oo";
-  else
-    out += std::to_string(bound);
+  const bool floating = symbol.starts_with('z');  // torch names symbols of floats zf0 and zuf0
+  const auto bound = [&](std::int64_t end) {
+    if (end == kUnbounded.min)
+      out += floating ? "-oo" : "-int_oo";
+    else if (end == kUnbounded.max)
+      out += floating ? "oo" : "int_oo";
+    else
+      out += std::to_string(end);
+  };
+  out.append(symbol).append(": VR[");
+  bound(range.min);
+  out += ", ";
+  bound(range.max);
+  out += ']';
 }
+
+/// Collects the symbols with a range, each once, as they come.
+class SymbolOrder {
+ public:
+  explicit SymbolOrder(const std::map<std::string, SymRange>& ranges) : ranges_(ranges), left_(ranges.size()) {}
+
+  void add(const Graph& graph) {
+    for (std::size_t v = 0; v < graph.value_count() && left_ > 0; ++v) add(graph.meta_of(value_id(v)));
+    for (const Subgraph& subgraph : graph.subgraphs) add(subgraph.graph);
+  }
+  void add(std::string_view text) {
+    for (Cursor cursor(text); !cursor.at_end();) {
+      const std::string_view word = cursor.name();
+      if (word.empty())
+        cursor.advance();
+      else if (const auto found = ranges_.find(std::string(word)); found != ranges_.end())
+        add_symbol(found->first);
+    }
+  }
+  std::vector<std::string> take() {
+    for (const auto& [symbol, range] : ranges_) add_symbol(symbol);
+    return std::move(order_);
+  }
+
+ private:
+  void add(const ValueMeta& meta) {
+    if (const auto* scalar = std::get_if<SymScalarMeta>(&meta)) add(scalar->text);
+    if (const TensorMeta* tensor = tensor_meta(meta)) {
+      for (const SymInt& size : tensor->sizes) {
+        if (!size.is_number()) add(size.text());
+      }
+    }
+  }
+  void add_symbol(const std::string& symbol) {
+    if (!seen_.insert(symbol).second) return;
+    order_.push_back(symbol);
+    --left_;
+  }
+
+  const std::map<std::string, SymRange>& ranges_;
+  std::size_t left_;
+  std::set<std::string_view> seen_;
+  std::vector<std::string> order_;
+};
 
 }  // namespace
 
+InputKind input_kind(std::string_view name, const Cursor& cursor, std::size_t position) {
+  return kind_named(kInputNames, name, cursor, position);
+}
+OutputKind output_kind(std::string_view name, const Cursor& cursor, std::size_t position) {
+  return kind_named(kOutputNames, name, cursor, position);
+}
+
 Signature read_signature(Cursor& cursor) {
+  cursor.skip_space();
+  if (cursor.looking_at("ExportGraphSignature(")) return read_signature_repr(cursor);
   Signature signature;
   bool outputs = false;
-  for (cursor.next_line(); !cursor.at_end(); cursor.next_line()) {
-    const std::string_view line = trimmed(cursor.this_line());
-    if (ends_signature(line)) break;
+  for (; !cursor.at_end(); cursor.next_line()) {
     cursor.skip_blanks();
-    if (line.empty()) continue;
-    if (line == "# inputs") continue;
+    const std::string_view line = trimmed(cursor.this_line());
+    if (line.empty() || line == "# inputs") continue;
     if (line == "# outputs")
       outputs = true;
+    else if (line.starts_with("Range constraints") || line.find(':') == std::string_view::npos)
+      break;
     else if (outputs)
       signature.outputs.push_back(read_output(cursor));
     else
@@ -130,8 +188,60 @@ Signature read_signature(Cursor& cursor) {
   return signature;
 }
 
-std::map<std::string, SymRange> read_ranges(Cursor& cursor) {
-  std::map<std::string, SymRange> ranges;
+void bind_signature(const Signature& signature, const Cursor& cursor, Program& program) {
+  const Graph& graph = program.graph;
+  std::unordered_map<std::string_view, const Named<InputSpec>*> by_name;
+  for (const auto& input : signature.inputs) {
+    const bool known = !input.name.empty() && !by_name.try_emplace(input.name, &input).second;
+    if (known) cursor.fail_at(input.position, "expected one spec for '" + input.name + "'");
+  }
+  for (std::size_t i = 0; i < graph.placeholders.size(); ++i) {
+    const std::string& name = graph.placeholders[i].name;
+    const bool nameless = i < signature.inputs.size() && signature.inputs[i].name.empty();  // constants in old text
+    const auto found = by_name.find(name);
+    if (!nameless && found == by_name.end()) cursor.fail("an input spec for '" + name + "' in the signature above");
+    program.input_specs.push_back(nameless ? signature.inputs[i].spec : found->second->spec);
+  }
+  if (signature.inputs.size() != graph.placeholders.size()) {
+    cursor.fail(std::to_string(graph.placeholders.size()) + " input specs above, as many as parameters");
+  }
+  if (signature.outputs.size() != graph.outputs.size()) {
+    cursor.fail(std::to_string(graph.outputs.size()) + " output specs above, as many as are returned");
+  }
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    const auto& output = signature.outputs[i];
+    const ValueId* value = as_value(graph.outputs[i]);
+    if (value != nullptr && graph.name_of(*value) != output.name) {
+      cursor.fail_at(output.position, "expected the output '" + graph.name_of(*value) + "', found '" + output.name + "'");
+    }
+    program.output_specs.push_back(output.spec);
+  }
+}
+
+void infer_signature(Program& program, Warnings& warnings) {
+  struct Row {
+    std::string_view prefix;
+    InputKind kind;
+  };
+  constexpr std::array kPrefixes{Row{"p_", InputKind::parameter}, Row{"b_", InputKind::buffer},
+                                 Row{"c_", InputKind::constant_tensor}, Row{"obj_", InputKind::custom_obj},
+                                 Row{"token", InputKind::token}};
+  warnings.add("the text has no signature: what an input is was told by its name (p_, b_, c_), and all outputs are user outputs");
+  for (const Placeholder& placeholder : program.graph.placeholders) {
+    InputSpec spec;
+    for (const Row& row : kPrefixes) {
+      if (!std::string_view(placeholder.name).starts_with(row.prefix)) continue;
+      spec.kind = row.kind;
+      if (row.kind != InputKind::token) spec.target = placeholder.name.substr(row.prefix.size());
+      break;
+    }
+    program.input_specs.push_back(std::move(spec));
+  }
+  program.output_specs.resize(program.graph.outputs.size());
+}
+
+void read_ranges(Cursor& cursor, Program& program) {
+  constexpr SymRange kUnbounded;
   cursor.skip_space();
   cursor.expect('{', "before the range constraints");
   for (cursor.skip_space(); !cursor.take('}'); cursor.skip_space()) {
@@ -140,17 +250,20 @@ std::map<std::string, SymRange> read_ranges(Cursor& cursor) {
     const std::string symbol(trimmed(cursor.since(begin)));
     cursor.expect(':', "after a symbol");
     cursor.skip_space();
-    if (!cursor.take("VR[")) cursor.fail("'VR['");
+    const std::string_view form =
+        cursor.name();  // VR[2, 9], RangeConstraint(min_val=2, max_val=9), ValueRanges(lower=2, upper=9, ...)
+    if (form.empty() || (!cursor.take('[') && !cursor.take('('))) cursor.fail("'VR['");
     SymRange range;
-    range.min = read_bound(cursor);
+    range.min = read_bound(cursor, kUnbounded.min);
     cursor.expect(',', "between the bounds");
-    range.max = read_bound(cursor);
-    cursor.expect(']', "after the bounds");
-    ranges[symbol] = range;
+    range.max = read_bound(cursor, kUnbounded.max);
+    while (!cursor.at_end() && cursor.peek() != ']' && cursor.peek() != ')' && cursor.peek() != '\n') cursor.advance();
+    if (!cursor.take(']') && !cursor.take(')')) cursor.fail("']' after the bounds");
+    program.range_constraints[symbol] = range;
+    program.range_order.push_back(symbol);
     cursor.skip_space();
     cursor.take(',');
   }
-  return ranges;
 }
 
 void print_signature(std::string& out, const Program& program) {
@@ -177,14 +290,13 @@ void print_signature(std::string& out, const Program& program) {
 }
 
 void print_ranges(std::string& out, const Program& program) {
+  SymbolOrder order(program.range_constraints);
+  for (const std::string& symbol : program.range_order) order.add(symbol);
+  order.add(program.graph);
   out += "Range constraints: {";
-  for (const auto& [symbol, range] : program.range_constraints) {
+  for (const std::string& symbol : order.take()) {
     if (out.back() != '{') out += ", ";
-    out.append(symbol).append(": VR[");
-    print_bound(out, range.min);
-    out += ", ";
-    print_bound(out, range.max);
-    out += ']';
+    print_range(out, symbol, program.range_constraints.at(symbol));
   }
   out += "}\n";
 }

@@ -21,7 +21,7 @@ constexpr std::array kOperators{
 
 Target dotted_op(Target::Kind kind, std::string_view rest, std::string_view spelled) {
   const std::size_t first = rest.find('.');
-  if (first == std::string_view::npos) return {Target::Kind::python, {}, std::string(spelled), {}};
+  if (first == std::string_view::npos) return python_target(std::string(spelled));
   const std::size_t second = rest.find('.', first + 1);
   Target target{kind, std::string(rest.substr(0, first)), std::string(rest.substr(first + 1, second - first - 1)), "default"};
   if (second != std::string_view::npos) target.overload = rest.substr(second + 1);
@@ -55,8 +55,10 @@ Target read_target(std::string_view spelled) {
   if (spelled.starts_with(kOps)) return dotted_op(Target::Kind::op, spelled.substr(kOps.size()), spelled);
   if (spelled.starts_with(kEdge)) return underscored_op(spelled.substr(kEdge.size()));
   if (spelled.starts_with(kEdgeDotted)) return dotted_op(Target::Kind::edge_op, spelled.substr(kEdgeDotted.size()), spelled);
-  return {Target::Kind::python, {}, std::string(spelled), {}};
+  return python_target(std::string(spelled));
 }
+
+Target python_target(std::string name) { return {Target::Kind::python, {}, std::move(name), {}}; }
 
 std::string print_target(const Target& target) {
   switch (target.kind) {
@@ -72,15 +74,22 @@ std::string print_target(const Target& target) {
   return target.name;
 }
 
+TargetId TargetTable::find(const Target& target) {
+  const auto [entry, added] =
+      printed_.try_emplace(print_target(target), TargetId{static_cast<std::uint32_t>(program_.targets.size())});
+  if (added) program_.targets.push_back(target);
+  return entry->second;
+}
+
 TargetId TargetTable::find(std::string_view spelled) {
-  const auto [entry, added] = known_.try_emplace(spelled);
-  if (added) entry->second = program_.intern(read_target(spelled));
+  const auto [entry, added] = spelled_.try_emplace(spelled);
+  if (added) entry->second = find(read_target(spelled));
   return entry->second;
 }
 
 TargetId TargetTable::find_operator(std::string_view function) {
   const auto [entry, added] = operators_.try_emplace(function);
-  if (added) entry->second = program_.intern({Target::Kind::python, {}, "operator." + std::string(function), {}});
+  if (added) entry->second = find(python_target("operator." + std::string(function)));
   return entry->second;
 }
 

@@ -12,19 +12,22 @@ namespace writeback::text {
 
 Target read_target(std::string_view spelled);
 std::string print_target(const Target&);
+Target python_target(std::string name);
 
-/// Interns targets by their spelling, so that each spelling is taken apart once.
+/// The targets of a program by their spelling, so that each spelling is taken apart once.
 class TargetTable {
  public:
   explicit TargetTable(Program& program) : program_(program) {}
+  /// `spelled` is a slice of the text that is read.
   TargetId find(std::string_view spelled);
-  /// The function of Python's operator module: "getitem", "add".
+  /// The function of Python's operator module: "getitem", "add". A literal.
   TargetId find_operator(std::string_view function);
+  TargetId find(const Target&);
 
  private:
   Program& program_;
-  std::unordered_map<std::string_view, TargetId> known_;      // keys are slices of the text that is read
-  std::unordered_map<std::string_view, TargetId> operators_;  // keys are literals
+  std::unordered_map<std::string_view, TargetId> spelled_, operators_;
+  std::unordered_map<std::string, TargetId> printed_;
 };
 
 /// An operator of Python that torch.fx prints as one: `{} + {}` for operator.add.
@@ -37,5 +40,8 @@ const PythonOperator* operator_of(const Target&);
 /// nullptr where `symbol` is none; the longest symbol at the start of `text`.
 const PythonOperator* infix_at(std::string_view text);
 const PythonOperator* prefix_at(std::string_view text);
+
+/// A keyword or builtin of Python, or a name that torch.fx's code imports: torch.fx calls no variable so.
+bool is_reserved_in_python(std::string_view name);
 
 }  // namespace writeback::text

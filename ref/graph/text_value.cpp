@@ -1,5 +1,6 @@
 #include "ref/graph/text_value.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -66,18 +67,25 @@ void read_escape(Cursor& cursor, std::string& out) {
   }
 }
 
+/// `(1+2j)` without its parentheses.
+bool is_complex_number(std::string_view text) {
+  return text.ends_with('j') && text.find_first_not_of("0123456789.+-einfaj") == std::string_view::npos;
+}
+
 class ValueReader {
  public:
-  ValueReader(Cursor& cursor, const Scope& scope) : cursor_(cursor), scope_(scope) {}
+  ValueReader(Cursor& cursor, const ValueContext& context) : cursor_(cursor), context_(context) {}
 
   Argument value() {
     cursor_.skip_space();
     const char c = cursor_.peek();
+    if (c == '(' && complex_ahead()) return complex();
     if (c == '[' || c == '(') return sequence(c == '(');
     if (c == '{') return dict();
     if (c == '\'' || c == '"') return read_string(cursor_);
+    if (cursor_.looking_at("...")) return cut();
+    if (context_.spelling == Spelling::graph) return c == '%' ? marked_name() : unmarked();
     if (is_digit(c) || c == '-' || c == '+' || c == '.') return number();
-    if (c == '%') cursor_.advance();  // print(graph) marks values so
     return word();
   }
 
@@ -98,7 +106,7 @@ class ValueReader {
     bool comma = true;
     const char close = tuple ? ')' : ']';
     for (cursor_.skip_space(); !cursor_.take(close); cursor_.skip_space()) {
-      if (!comma) cursor_.fail("',' or '" + std::string(1, close) + "' in a list");
+      if (!comma) cursor_.fail(tuple ? "',' or ')' in a tuple" : "',' or ']' in a list");
       list.items.push_back(value());
       cursor_.skip_space();
       comma = cursor_.take(',');
@@ -126,22 +134,34 @@ class ValueReader {
     return result;
   }
 
+  Argument cut() {
+    context_.warnings.add(cursor_, "a list is cut ('...'); what stood there is not known");
+    cursor_.advance(3);
+    if (cursor_.looking_at("[total_len=")) {
+      while (!cursor_.at_end() && cursor_.peek() != ']' && cursor_.peek() != '\n') cursor_.advance();
+      cursor_.take(']');
+    }
+    return Symbol{Symbol::Kind::other, "..."};
+  }
+
+  std::string_view inside_parentheses() const {
+    constexpr std::size_t kLongest = 80;
+    const std::string_view ahead = cursor_.rest().substr(1, kLongest);
+    const std::size_t close = ahead.find(')');
+    return close == std::string_view::npos ? std::string_view{} : ahead.substr(0, close);
+  }
+  bool complex_ahead() const { return is_complex_number(inside_parentheses()); }
+  Argument complex() {
+    const std::size_t begin = cursor_.position();
+    cursor_.advance(inside_parentheses().size() + 2);
+    return Symbol{Symbol::Kind::other, std::string(cursor_.since(begin))};
+  }
+
   Argument number() {
     const std::size_t begin = cursor_.position();
     if (cursor_.peek() == '-' || cursor_.peek() == '+') cursor_.advance();
-    if (cursor_.take("inf")) return cursor_.text()[begin] == '-' ? -INFINITY : INFINITY;
-    if (cursor_.take("nan")) return std::nan("");
     while (is_name_char(cursor_.peek()) || cursor_.peek() == '.' || sign_of_exponent()) cursor_.advance();
-    std::string_view digits = cursor_.since(begin);
-    if (digits.starts_with('+')) digits.remove_prefix(1);
-    const char* end = digits.data() + digits.size();
-    std::int64_t integer = 0;
-    if (const auto read = std::from_chars(digits.data(), end, integer); read.ec == std::errc() && read.ptr == end) return integer;
-    double real = 0;
-    const auto read = std::from_chars(digits.data(), end, real);
-    const bool integral = digits.find_first_not_of("-0123456789") == std::string_view::npos;
-    if (read.ptr == end && read.ec == std::errc() && !integral) return real;
-    if (digits.size() > 1 || is_digit(digits.empty() ? ' ' : digits[0])) return Symbol{Symbol::Kind::other, std::string(digits)};
+    if (auto number = number_in(cursor_.since(begin))) return std::move(*number);
     cursor_.move_to(begin);
     cursor_.fail("a number");
   }
@@ -152,57 +172,117 @@ class ValueReader {
     return before == 'e' || before == 'E';
   }
 
+  /// A number too large for its type and a complex one are kept as they are written.
+  static std::optional<Argument> number_in(std::string_view text) {
+    if (text.starts_with('+')) text.remove_prefix(1);
+    const std::string_view magnitude = text.starts_with('-') ? text.substr(1) : text;
+    if (magnitude == "inf") return text == magnitude ? INFINITY : -INFINITY;
+    if (magnitude == "nan") return std::nan("");
+    if (magnitude.empty() || !(is_digit(magnitude[0]) || magnitude[0] == '.')) return std::nullopt;
+    const char* end = text.data() + text.size();
+    std::int64_t integer = 0;
+    if (const auto read = std::from_chars(text.data(), end, integer); read.ec == std::errc() && read.ptr == end) return integer;
+    double real = 0;
+    const bool integral = magnitude.find_first_not_of("0123456789") == std::string_view::npos;
+    const auto read = std::from_chars(text.data(), end, real);
+    if (!integral && read.ec == std::errc() && read.ptr == end) return real;
+    if (!integral && !is_complex_number(magnitude) && read.ec == std::errc()) return std::nullopt;
+    return Symbol{Symbol::Kind::other, std::string(text)};
+  }
+
+  static std::optional<Argument> constant_in(std::string_view word) {
+    if (word == "None") return Argument{};
+    if (word == "True") return true;
+    if (word == "False") return false;
+    if (word == "inf") return INFINITY;
+    if (word == "nan") return std::nan("");
+    return std::nullopt;
+  }
+
   Argument word() {
     const std::size_t begin = cursor_.position();
     const std::string_view name = cursor_.dotted_name();
     if (name.empty()) cursor_.fail("a value");
-    if (const auto value = scope_(name)) return *value;
-    if (name == "None") return {};
-    if (name == "True") return true;
-    if (name == "False") return false;
-    if (name == "inf") return INFINITY;
-    if (name == "nan") return std::nan("");
+    if (const auto value = context_.names.find(name)) return *value;
+    if (auto constant = constant_in(name)) return std::move(*constant);
     if (name == "slice" && cursor_.peek() == '(') return slice();
     if (cursor_.peek() == '(') return raw_call(begin);
-    if (name.find('.') == std::string_view::npos && !is_plain_word(name)) {
-      cursor_.fail_at(begin, "expected a value defined before this line, found '" + std::string(name) + "'");
-    }
+    if (name.find('.') == std::string_view::npos || name.starts_with("self.")) undefined(name, begin);
     return symbol_of(name);
   }
 
-  /// Words of print(graph): devices are not quoted there.
-  static bool is_plain_word(std::string_view name) {
-    constexpr std::array kWords{"cpu", "cuda", "meta", "mps", "xpu", "Ellipsis", "int_oo"};
-    for (const char* word : kWords) {
-      if (name == word) return true;
+  Argument marked_name() {
+    cursor_.advance();
+    const std::size_t begin = cursor_.position();
+    const std::string_view name = cursor_.name();
+    if (const auto value = context_.names.find(name)) return *value;
+    undefined(name, begin);
+  }
+
+  [[noreturn]] void undefined(std::string_view name, std::size_t position) const {
+    if (name == "Ellipsis") cursor_.fail_at(position, "expected an index without '...'");
+    cursor_.fail_at(position, "expected a value that is defined before this line, found '" + std::string(name) + "'");
+  }
+
+  /// print(graph) quotes nothing: what is no number and no word of torch is a string.
+  Argument unmarked() {
+    const std::size_t begin = cursor_.position();
+    if (cursor_.looking_at("slice(")) return cursor_.advance(5), slice();
+    for (int open = 0; !cursor_.at_end() && cursor_.peek() != '\n'; cursor_.advance()) {
+      const char c = cursor_.peek();
+      if (open == 0 && (c == ',' || c == ')' || c == ']' || c == '}')) break;
+      if (c == '(' || c == '[' || c == '{') ++open;
+      if (c == ')' || c == ']' || c == '}') --open;
     }
-    return false;
+    const std::string_view text = trimmed(cursor_.since(begin));
+    if (text.empty()) cursor_.fail("a value");
+    if (auto constant = constant_in(text)) return std::move(*constant);
+    if (auto number = number_in(text)) return std::move(*number);
+    if (text.starts_with("torch.") || text.find("(") != std::string_view::npos) return symbol_of(text);
+    if (is_device(text)) return Symbol{Symbol::Kind::device, device_call(text)};
+    if (is_operator_name(text)) return Symbol{Symbol::Kind::op, "torch.ops." + std::string(text)};
+    return std::string(text);
+  }
+
+  static bool is_device(std::string_view text) {
+    constexpr std::array kDevices{"cpu", "cuda", "mps", "meta", "xpu", "hpu", "xla", "npu"};
+    const std::string_view type = text.substr(0, text.find(':'));
+    return std::find(kDevices.begin(), kDevices.end(), type) != kDevices.end();
+  }
+  static std::string device_call(std::string_view text) {
+    const std::size_t colon = text.find(':');
+    std::string result = "device(type='" + std::string(text.substr(0, colon)) + "'";
+    if (colon != std::string_view::npos) result.append(", index=").append(text.substr(colon + 1));
+    return result + ")";
+  }
+  /// `my.touch.default`.
+  static bool is_operator_name(std::string_view text) {
+    Cursor cursor(text);
+    return cursor.dotted_name() == text && std::count(text.begin(), text.end(), '.') == 2;
   }
 
   Argument slice() {
     Argument parts = sequence(true);
     auto* list = std::get_if<ListArgument>(&parts);
     SliceArgument result;
-    if (list == nullptr || list->items.empty()) {
+    if (list == nullptr) {
       result.parts = {Argument{}, std::move(parts), Argument{}};  // slice(stop)
     } else {
       result.parts = std::move(list->items);
     }
-    if (result.parts.size() > 3) cursor_.fail("a slice of at most three parts before it");
+    if (result.parts.empty() || result.parts.size() > 3) cursor_.fail("a slice of one to three parts before it");
     result.parts.resize(3);
     return result;
   }
 
   /// `device(type='cpu', index=0)` and other constructors: kept as they are written.
   Argument raw_call(std::size_t begin) {
-    const Deeper deeper(*this);
-    for (int open = 0; !cursor_.at_end();) {
+    for (int open = 0; !cursor_.at_end() && cursor_.peek() != '\n';) {
       const char c = cursor_.peek();
       if (c == '\'' || c == '"') {
         read_string(cursor_);
         continue;
       }
-      if (c == '\n') break;
       cursor_.advance();
       if (c == '(' || c == '[') ++open;
       if ((c == ')' || c == ']') && --open == 0) return symbol_of(cursor_.since(begin));
@@ -211,7 +291,7 @@ class ValueReader {
   }
 
   Cursor& cursor_;
-  const Scope& scope_;
+  const ValueContext& context_;
   int depth_ = 0;
 };
 
@@ -238,7 +318,7 @@ Decimal shortest(double magnitude) {
 
 }  // namespace
 
-Argument read_value(Cursor& cursor, const Scope& scope) { return ValueReader(cursor, scope).value(); }
+Argument read_value(Cursor& cursor, const ValueContext& context) { return ValueReader(cursor, context).value(); }
 
 std::string read_string(Cursor& cursor) {
   const char quote = cursor.peek();
@@ -300,25 +380,61 @@ void print_float(std::string& out, double number) {
   }
 }
 
-void print_string(std::string& out, std::string_view s) {
+namespace {
+
+/// What Python's repr escapes beyond ASCII: controls, blanks other than ' ', surrogates, private use, marks without a glyph. The
+/// table has what occurs in practice; what it misses is printed as it is, which Python reads back all the same.
+bool is_printable(std::uint32_t code) {
+  struct Range {
+    std::uint32_t first, last;
+  };
+  constexpr std::array kEscaped{Range{0, 0x1F},          Range{0x7F, 0xA0},     Range{0xAD, 0xAD},     Range{0x1680, 0x1680},
+                                Range{0x2000, 0x200F},   Range{0x2028, 0x202F}, Range{0x205F, 0x206F}, Range{0x3000, 0x3000},
+                                Range{0xD800, 0xF8FF},   Range{0xFEFF, 0xFEFF}, Range{0xFFF0, 0xFFFB}, Range{0xE0000, 0xE0FFF},
+                                Range{0xF0000, 0x10FFFF}};
+  return std::none_of(kEscaped.begin(), kEscaped.end(), [&](Range r) { return r.first <= code && code <= r.last; });
+}
+
+/// The code point at the start of `s` and its length in bytes; length 0 where `s` is no UTF-8.
+std::pair<std::uint32_t, std::size_t> code_point(std::string_view s) {
+  const auto lead = static_cast<unsigned char>(s[0]);
+  if (lead < 0x80) return {lead, 1};
+  const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || s.size() < size) return {0, 0};
+  std::uint32_t code = lead & (0x7Fu >> size);
+  for (std::size_t i = 1; i < size; ++i) {
+    const auto byte = static_cast<unsigned char>(s[i]);
+    if ((byte & 0xC0) != 0x80) return {0, 0};
+    code = code << 6 | (byte & 0x3Fu);
+  }
+  return {code, size};
+}
+
+void print_escaped(std::string& out, std::uint32_t code) {
   constexpr std::string_view kHex = "0123456789abcdef";
+  if (code == '\n') return void(out += "\\n");
+  if (code == '\t') return void(out += "\\t");
+  if (code == '\r') return void(out += "\\r");
+  const int digits = code < 0x100 ? 2 : code < 0x10000 ? 4 : 8;
+  out += digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
+  for (int i = digits - 1; i >= 0; --i) out += kHex[code >> (4 * i) & 15];
+}
+
+}  // namespace
+
+void print_string(std::string& out, std::string_view s) {
   const bool double_quotes = s.find('\'') != std::string_view::npos && s.find('"') == std::string_view::npos;
   const char quote = double_quotes ? '"' : '\'';
   out += quote;
-  for (const char c : s) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == quote || c == '\\')
-      out += '\\', out += c;
-    else if (c == '\n')
-      out += "\\n";
-    else if (c == '\t')
-      out += "\\t";
-    else if (c == '\r')
-      out += "\\r";
-    else if (byte < 0x20 || byte == 0x7F)
-      out += "\\x", out += kHex[byte >> 4], out += kHex[byte & 15];
+  while (!s.empty()) {
+    const auto [code, size] = code_point(s);
+    const std::string_view character = s.substr(0, std::max<std::size_t>(size, 1));
+    s.remove_prefix(character.size());
+    if (character[0] == quote || character[0] == '\\') out += '\\';
+    if (size > 0 && !is_printable(code))
+      print_escaped(out, code);
     else
-      out += c;
+      out += character;
   }
   out += quote;
 }

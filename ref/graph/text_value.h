@@ -2,21 +2,18 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "ref/graph/argument.h"
 #include "ref/graph/text_cursor.h"
+#include "ref/graph/text_names.h"
 
 namespace writeback::text {
 
-/// What a name means where it stands. nullopt = it names no value.
-using Scope = std::function<std::optional<ValueId>(std::string_view name)>;
-
 /// Reads one value: a name, number, string, None, True, list, tuple, dict, slice, or a word of torch. A name that is no value
-/// and no word of Python is an InputError (a use before its definition).
-Argument read_value(Cursor&, const Scope&);
+/// and no word of Python is an InputError (a use before its definition). A list that someone cut with `...` gets a warning.
+Argument read_value(Cursor&, const ValueContext&);
 
 /// The string that stands in quotes at the cursor, its escapes resolved.
 std::string read_string(Cursor&);

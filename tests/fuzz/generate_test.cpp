@@ -6,6 +6,7 @@
 
 #include "fuzz/builder.h"
 #include "fuzz/drivers.h"
+#include "ref/graph/text.h"
 
 namespace writeback::fuzz {
 namespace {
@@ -21,6 +22,13 @@ TEST(Generate, EncodeIsItsInverse) {
     const std::optional<Records> records = encode(program);
     ASSERT_TRUE(records) << "seed " << seed;
     ASSERT_TRUE(generate(*records) == program) << "seed " << seed;
+  }
+}
+
+TEST(Generate, PrintedProgramsReadBackAsThemselves) {
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    const Program program = random_program(seed);
+    EXPECT_TRUE(canonical(read_text(print_text(program))) == program) << "seed " << seed;
   }
 }
 

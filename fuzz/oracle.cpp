@@ -1,0 +1,376 @@
+#include "fuzz/oracle.h"
+
+#include <algorithm>
+#include <array>
+
+#include "fuzz/edit.h"
+#include "fuzz/generate.h"
+#include "fuzz/relations.h"
+#include "ref/graph/effects.h"
+#include "ref/graph/error.h"
+#include "ref/graph/text.h"
+
+namespace writeback::fuzz {
+namespace {
+
+constexpr std::array<std::string_view, kVerdictCount> kNames{"right",       "unsafe",     "late",       "early",     "not accepted",
+                                                             "unexplained", "unreported", "unreadable", "unrelated", "refused",
+                                                             "crashed",     "timed out",  "malformed",  "skipped"};
+
+using impl::PlaceResult;
+using impl::Reason;
+using impl::Rule;
+
+/// Rules about lowering that no placement can mend.
+bool is_lowering(const ref::Hazard& h) { return h.rule == "lowering"; }
+
+std::string slot_text(const Program& program, Slot slot) {
+  const std::size_t k = index_of(slot);
+  return k == 0 ? "start" : "after %" + program.graph.nodes[k - 1].name;
+}
+
+std::string copy_text(const Program& program, const WriteBack& w) {
+  return program.graph.name_of(w.target) + " <- " + program.graph.name_of(w.value);
+}
+
+/// "buffer<-view": what is written from what.
+std::string role_of(const Program& program, const WriteBack& w, const Options& options) {
+  static constexpr std::array kInputs{"input", "parameter", "buffer", "constant", "object", "token", "constant"};
+  std::string role = kInputs[static_cast<std::size_t>(program.input_specs[index_of(w.target)].kind)];
+  if (program.graph.is_placeholder(w.value)) return role + (w.value == w.target ? "<-itself" : "<-input");
+  return role + "<-" + kind_of_node(program, program.graph.producer_of(w.value), options);
+}
+
+std::string first_line_without_numbers(const std::string& text) {
+  std::string line;
+  for (const char c : text.substr(0, text.find('\n'))) {
+    if (c >= '0' && c <= '9')
+      line += line.empty() || line.back() != '#' ? "#" : "";
+    else
+      line += c;
+  }
+  return line.substr(0, 120);
+}
+
+/// One judgement of one answer, question by question; the first that fails ends it.
+class Trial {
+ public:
+  Trial(Implementation& implementation, const Program& program, const Options& options, const Checks& checks)
+      : implementation_(implementation), program_(program), options_(options), checks_(checks) {}
+
+  Judged run() {
+    write_backs_ = write_backs(program_);
+    judged_.answer = implementation_.place(program_, options_);
+    switch (judged_.answer.kind) {
+      case Answer::Kind::placed:
+        placed();
+        break;
+      case Answer::Kind::rewritten:
+        rewritten();
+        break;
+      case Answer::Kind::refused:
+        refused();
+        break;
+      case Answer::Kind::crashed:
+        fail(Verdict::crashed, first_line_without_numbers(judged_.answer.message), judged_.answer.message);
+        break;
+      case Answer::Kind::timed_out:
+        fail(Verdict::timed_out, "", judged_.answer.message);
+        break;
+      case Answer::Kind::malformed:
+        fail(Verdict::malformed, first_line_without_numbers(judged_.answer.message), judged_.answer.message);
+        break;
+    }
+    return std::move(judged_);
+  }
+
+ private:
+  const PlaceResult& result() const { return judged_.answer.result; }
+  ref::Limits limits() const {
+    ref::Limits limits;
+    limits.choices = checks_.choices;
+    return limits;
+  }
+
+  bool fail(Verdict verdict, const std::string& detail, std::string reason, std::optional<std::uint32_t> copy = std::nullopt,
+            std::string node_kind = "") {
+    judged_.verdict = verdict;
+    judged_.copy = copy;
+    judged_.reason = std::move(reason);
+    std::string text(name_of(verdict));
+    text += "/" + detail;
+    if (copy) text += "/" + role_of(program_, write_backs_[*copy], options_);
+    if (!node_kind.empty()) text += "/" + node_kind;
+    judged_.signature = {std::move(text), detail};
+    return false;
+  }
+
+  void refused() {
+    if (implementation_.outside() && !checks_.strict) {
+      judged_.verdict = Verdict::skipped;
+      judged_.reason = "refused: " + first_line_without_numbers(judged_.answer.message);
+      return;
+    }
+    try {
+      ref::judge(program_, end_placement(program_), options_, limits());
+    } catch (const InputError&) {
+      judged_.verdict = Verdict::skipped;
+      judged_.reason = "refused by both";
+      return;
+    }
+    fail(Verdict::refused, first_line_without_numbers(judged_.answer.message), judged_.answer.message);
+  }
+
+  void rewritten() {
+    if (!safe(ref::equivalent(program_, judged_.answer.program, options_, limits()))) return;
+    if (!checks_.strict) return;
+    const std::optional<Placement> placement = placement_of(program_, judged_.answer.program);
+    if (placement) judged_.answer.result.placement = *placement, minimal();
+  }
+
+  void placed() {
+    if (result().placement.copies.size() != write_backs_.size()) {
+      fail(Verdict::malformed, "number of copies", "the answer has another number of copies than the program has write-backs");
+      return;
+    }
+    if (!safe(ref::judge(program_, result().placement, options_, limits()))) return;
+    if (implementation_.outside() && !checks_.strict) return;
+    if (checks_.minimality && !minimal()) return;
+    if (!implementation_.explains()) return;
+    if (!reported()) return;
+    if (checks_.explanation && !explained()) return;
+    if (checks_.text && !reads_back()) return;
+    if (checks_.relations) stays_related();
+  }
+
+  /// False where the judgement ends the trial: a failure, or nothing that could be judged.
+  bool safe(ref::Judgement judgement) {
+    judged_.judgement = std::move(judgement);
+    const ref::Judgement& j = *judged_.judgement;
+    if (j.witness) judged_.choices = j.witness->choices;
+    if (j.verdict == ref::Verdict::safe) return true;
+    if (j.verdict == ref::Verdict::undecided) {
+      judged_.verdict = Verdict::skipped;
+      judged_.reason = "undecided";
+      return false;
+    }
+    const auto hazard = std::find_if(j.hazards.begin(), j.hazards.end(), [](const ref::Hazard& h) { return !is_lowering(h); });
+    if (hazard == j.hazards.end()) {
+      if (!implementation_.explains()) {
+        judged_.verdict = Verdict::skipped;
+        judged_.reason = "lowering hazard";
+        return false;
+      }
+      hazardous_ = true;
+      return true;
+    }
+    std::optional<std::uint32_t> copy;
+    for (std::uint32_t c = 0; c < write_backs_.size(); ++c) {
+      const WriteBack& w = write_backs_[c];
+      if (program_.graph.name_of(w.target) == hazard->target && program_.graph.name_of(w.value) == hazard->value) copy = c;
+    }
+    const std::optional<ValueId> node = find_value(program_.graph, hazard->node);
+    std::string kind = "output";
+    if (node)
+      kind = program_.graph.is_placeholder(*node) ? "input" : kind_of_node(program_, program_.graph.producer_of(*node), options_);
+    return fail(Verdict::unsafe, hazard->rule, j.witness ? j.witness->sentence : "not safe: " + hazard->rule, copy, kind);
+  }
+
+  bool minimal() {
+    judged_.earliest = ref::earliest_by_trace(program_, options_, limits());
+    const Placement& got = result().placement;
+    const Placement& best = judged_.earliest;
+    for (std::uint32_t c = 0; c < got.copies.size(); ++c) {
+      const PlacedCopy& g = got.copies[c];
+      const PlacedCopy& b = best.copies[c];
+      const std::string copy = copy_text(program_, write_backs_[c]);
+      if (b.in_place && !g.in_place) return fail(Verdict::late, "in_place", copy + " needs no copy", c);
+      if (g.in_place && !b.in_place)
+        return fail(Verdict::early, "in_place", copy + " is in place, which the reference does not say", c);
+      if (g.in_place) continue;
+      if (g.at.slot > b.at.slot) {
+        return fail(Verdict::late, rule_of(c),
+                    copy + " stands " + slot_text(program_, g.at.slot) + "; safe " + slot_text(program_, b.at.slot), c);
+      }
+      if (g.at.slot < b.at.slot) {
+        return fail(Verdict::early, rule_of(c),
+                    copy + " stands " + slot_text(program_, g.at.slot) + "; the reference says " + slot_text(program_, b.at.slot),
+                    c);
+      }
+    }
+    if (got.temporaries.size() > best.temporaries.size()) return fail(Verdict::late, "temporaries", "more temporaries than needed");
+    if (got.temporaries.size() < best.temporaries.size())
+      return fail(Verdict::early, "temporaries", "fewer temporaries than the reference finds");
+    return true;
+  }
+
+  std::string rule_of(std::uint32_t copy) const {
+    return copy < result().reasons.size() ? std::string(name_of(result().reasons[copy].rule)) : "slot";
+  }
+
+  /// What no placement can mend, and what the usual end order breaks, must be said.
+  bool reported() {
+    if (hazardous_ && result().lowering_hazards.empty()) {
+      return fail(Verdict::unreported, "lowering",
+                  "lowering changes the program wherever the copies stand, and the answer does not say so");
+    }
+    if (!checks_.relations || hazardous_ || !result().lowering_hazards.empty() || !result().clobbered.empty()) return true;
+    const ref::Judgement end = ref::judge(program_, end_placement(program_), options_, limits());
+    for (const ref::Hazard& h : end.hazards) {
+      if (h.rule == "copy_reads")
+        return fail(Verdict::unreported, "clobbered",
+                    "the end placement clobbers the value of " + h.target + ", and the answer does not say so");
+    }
+    return true;
+  }
+
+  // --- Explanations ---
+
+  bool explained() {
+    for (std::uint32_t c = 0; c < write_backs_.size(); ++c) {
+      if (!explained(c)) return false;
+    }
+    return true;
+  }
+
+  bool explained(std::uint32_t c) {
+    const std::string copy = copy_text(program_, write_backs_[c]);
+    if (c >= result().reasons.size()) return fail(Verdict::unexplained, "missing", copy + " has no reason", c);
+    const Reason& reason = result().reasons[c];
+    const PlacedCopy& placed = result().placement.copies[c];
+    const std::string rule(name_of(reason.rule));
+    if (placed.in_place || reason.rule == Rule::in_place) {
+      return placed.in_place == (reason.rule == Rule::in_place) ||
+             fail(Verdict::unexplained, rule, copy + ": in place and its reason disagree", c);
+    }
+    if (reason.rule == Rule::start) {
+      return placed.at.slot == Slot{} || fail(Verdict::unexplained, rule, copy + " is said to stand at the start", c);
+    }
+    if (reason.rule == Rule::lowering) return true;
+    if (reason.node && slot_after(*reason.node) != placed.at.slot) {
+      return fail(
+          Verdict::unexplained, rule,
+          copy + " stands " + slot_text(program_, placed.at.slot) + ", its reason names %" + program_.graph.node(*reason.node).name,
+          c);
+    }
+    if (reason.copy && (*reason.copy >= write_backs_.size() || *reason.copy == c)) {
+      return fail(Verdict::unexplained, rule, copy + " names a copy that is none", c);
+    }
+    if (!reason.node && !reason.copy) return fail(Verdict::unexplained, rule, copy + " names nothing that blocks it", c);
+    return chained(c) && (!reason.node || blocks(c));
+  }
+
+  /// Each step of `via` is an operand of the step before, the first one of the blocking node.
+  bool chained(std::uint32_t c) {
+    const Reason& reason = result().reasons[c];
+    const Node* reader = reason.node ? &program_.graph.node(*reason.node) : nullptr;
+    for (const ValueId v : reason.via) {
+      const Node* producer = program_.graph.is_placeholder(v) ? nullptr : &program_.graph.node(program_.graph.producer_of(v));
+      bool linked = reader == nullptr || reader == producer;
+      if (reader != nullptr) for_each_operand(*reader, [&](ValueId operand) { linked |= operand == v; });
+      if (!linked) {
+        return fail(Verdict::unexplained, "via",
+                    "%" + reader->name + " has no operand %" + program_.graph.name_of(v) + ", a step of the reason", c);
+      }
+      reader = producer;
+    }
+    return true;
+  }
+
+  /// Moving the copy before its blocker must be seen; where values do not show it (x - x, dead stores) it is counted.
+  bool blocks(std::uint32_t c) {
+    const Reason& reason = result().reasons[c];
+    Placement moved = result().placement;
+    PlacedCopy& copy = moved.copies[c];
+    const Slot before = slot_at(index_of(copy.at.slot) - 1);
+    std::uint32_t order = 0;
+    for (const PlacedCopy& other : moved.copies) order += !other.in_place && other.at.slot == before ? 1 : 0;
+    for (const Temporary& t : moved.temporaries) order += t.at.slot == before ? 1 : 0;
+    copy.at = {before, order};
+    if (copy.temporary && moved.temporaries[*copy.temporary].at.slot > before) return ++judged_.confirmed_reasons, true;
+    if (reason.rule == Rule::computes_value && write_backs_[c].value == program_.graph.result_of(*reason.node))
+      return ++judged_.confirmed_reasons, true;
+    const ref::Judgement judgement = ref::judge(program_, moved, options_, limits());
+    const bool seen = judgement.verdict == ref::Verdict::unsafe;
+    ++(seen ? judged_.confirmed_reasons : judged_.unobserved_reasons);
+    if (!seen || judgement.hazards.empty()) return true;
+    const auto named = [&](const ref::Hazard& h) { return h.rule == name_of(reason.rule); };
+    if (std::any_of(judgement.hazards.begin(), judgement.hazards.end(), named)) return true;
+    const ref::Hazard& first = judgement.hazards.front();
+    if (is_lowering(first)) return true;
+    judged_.judgement = judgement;
+    return fail(Verdict::unexplained, std::string(name_of(reason.rule)) + " for " + first.rule,
+                copy_text(program_, write_backs_[c]) + " is explained by " + std::string(name_of(reason.rule)) +
+                    "; moved before %" + program_.graph.node(*reason.node).name + " it breaks " + first.rule,
+                c);
+  }
+
+  // --- Text and relations ---
+
+  bool reads_back() {
+    const std::string before = print_text(program_);
+    if (print_text(read_text(before)) != before)
+      return fail(Verdict::unreadable, "program", "the program does not read back as itself");
+    const Program after = with_explicit_copies(program_, result().placement);
+    const std::string text = print_text(after);
+    const Program again = read_text(text);
+    if (print_text(again) != text)
+      return fail(Verdict::unreadable, "copies", "the program with its copies does not read back as itself");
+    const std::optional<Placement> placement = placement_of(program_, again);
+    if (!placement || !(placement->copies == result().placement.copies)) {
+      return fail(Verdict::unreadable, "placement", "the copies that were printed are not those that were placed");
+    }
+    return true;
+  }
+
+  bool stays_related() {
+    Random random(program_.graph.nodes.size() * 31 + write_backs_.size());
+    std::vector<Relation> relations{renamed(program_)};
+    for (auto& relation : {with_metadata_reader(program_, random), with_split_view(program_, options_, random),
+                           with_swapped_neighbours(program_, options_, random)}) {
+      if (relation) relations.push_back(*relation);
+    }
+    for (const Relation& relation : relations) {
+      const Answer answer = implementation_.place(relation.program, options_);
+      if (answer.kind != Answer::Kind::placed)
+        return fail(Verdict::unrelated, relation.name, relation.name + ": " + answer.message);
+      if (!relation.holds(result().placement, answer.result.placement)) {
+        return fail(Verdict::unrelated, relation.name, relation.name + " changes the placement");
+      }
+    }
+    return true;
+  }
+
+  Implementation& implementation_;
+  const Program& program_;
+  const Options& options_;
+  const Checks& checks_;
+  std::vector<WriteBack> write_backs_;
+  bool hazardous_ = false;
+  Judged judged_;
+};
+
+}  // namespace
+
+std::string_view name_of(Verdict v) { return kNames[static_cast<std::size_t>(v)]; }
+
+Judged judge(Implementation& implementation, const Program& program, const Options& options, const Checks& checks) {
+  return Trial(implementation, program, options, checks).run();
+}
+
+std::string kind_of_node(const Program& program, NodeId n, const Options& options) {
+  const Effects effects(program, options);
+  if (effects.has(n, Trait::opaque)) return "opaque";
+  if (effects.has(n, Trait::subgraph)) return "subgraph";
+  if (effects.has(n, Trait::later_alias)) return "view_copy";
+  if (effects.has(n, Trait::getitem)) return "element";
+  const auto operands = effects.operands(n);
+  if (std::any_of(operands.begin(), operands.end(), [](const OperandEffect& o) { return o.writes; })) return "write";
+  for (const ResultEffect& r : effects.results(n)) {
+    if (r.kind == ResultKind::may_alias) return "may alias";
+    if (r.kind == ResultKind::alias || r.kind == ResultKind::same) return "view";
+  }
+  return "op";
+}
+
+}  // namespace writeback::fuzz

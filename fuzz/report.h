@@ -1,0 +1,35 @@
+// The bug report of one failure: a page for people, a test for our corpus, a script that shows it in PyTorch without us.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuzz/oracle.h"
+
+namespace writeback::fuzz {
+
+/// What a report is made of: a failing program and its judgement.
+struct Case {
+  std::string implementation;
+  Program program;
+  Options options;
+  Judged judged;
+};
+
+/// Markdown: the program as PyTorch prints it, the placement found and the right one, the first difference, the hazard in a
+/// sentence, the alias chain, how to replay.
+std::string report_markdown(const Case&);
+
+/// A test in GoogleTest for tests/corpus: the program and what must hold of its placement.
+std::string report_test(const Case&);
+
+/// A Python script that needs torch only: it rebuilds the graph, runs the placement found with real copies beside the meaning,
+/// and asserts the difference. Empty where the failure is not one of values (a late copy, a wrong reason).
+std::string report_script(const Case&);
+
+/// report.md, reproduce.py, case_test.cpp, expected.txt for a program that fails: name and content.
+std::vector<std::pair<std::string, std::string>> report_files(const std::string& program_text, const std::string& implementation,
+                                                              const Options& base);
+
+}  // namespace writeback::fuzz
