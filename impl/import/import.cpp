@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include <iterator>
 
 #include "impl/import/archive.h"
+#include "impl/import/training_ir.h"
 #include "ref/graph/error.h"
 #include "ref/graph/text.h"
 
@@ -55,16 +57,29 @@ bool is_json(std::string_view bytes) {
   return first != std::string_view::npos && bytes[first] == '{';
 }
 
+/// JSON alone has no storages, and no lines in which somebody could have named them.
+void warn_of_unknown_sharing(Program& program) {
+  const auto is_state = [&](const WriteBack& w) { return program.input_specs[index_of(w.target)].kind != InputKind::user_input; };
+  const std::vector<WriteBack> writes = writes_of(program);
+  if (std::count_if(writes.begin(), writes.end(), is_state) < 2) return;
+  program.warnings.emplace_back("JSON tells nothing of shared storages; buffers and parameters are taken for distinct ones");
+}
+
 Program read_any(std::string_view bytes, const ImportOptions& options) {
   if (is_zip(bytes)) return read_archive(bytes, options);
-  return is_json(bytes) ? read_json(bytes) : read_text(bytes);
+  if (!is_json(bytes)) return read_text(bytes);
+  Program program = read_json(bytes);
+  warn_of_unknown_sharing(program);
+  return program;
 }
 
 }  // namespace
 
 Program read_program(std::string_view bytes, const std::string& name, const ImportOptions& options) {
   try {
-    return read_any(bytes, options);
+    Program program = read_any(bytes, options);
+    list_in_place_writes(program);
+    return program;
   } catch (const InputError& error) {
     throw InputError(name, error.what());
   }

@@ -14,7 +14,8 @@ struct ImportOptions {
   std::string model;
 };
 
-/// Tells the format by its content (zip magic, `{`, else text) and reads it. `name` is used in messages.
+/// Tells the format by its content (zip magic, `{`, else text) and reads it; in-place writes of a program without mutation
+/// outputs become such (training_ir.h), which the readers below leave alone. `name` is used in messages.
 /// Throws InputError: place is an archive entry, a JSON pointer or line and column.
 Program read_program(std::string_view bytes, const std::string& name, const ImportOptions& = {});
 

@@ -10,6 +10,7 @@
 
 #include "impl/import/graph_reader.h"
 #include "impl/import/pickle.h"
+#include "impl/import/training_ir.h"
 #include "ref/graph/error.h"
 #include "ref/graph/region.h"
 
@@ -174,13 +175,14 @@ void add_groups(const std::vector<StoredInput>& stored, Program& program) {
 
 std::unordered_set<ValueId> written_inputs(const Program& program) {
   std::unordered_set<ValueId> written;
-  for (const WriteBack& write_back : write_backs(program)) written.insert(write_back.target);
+  for (const WriteBack& write : writes_of(program)) written.insert(write.target);
   return written;
 }
 
 /// Warns of the first two written inputs that may share a storage without the archive telling: a storage that is kept twice is
 /// kept in equal sizes. One warning at most; programs whose state shares nothing are the rule.
 void warn_of_lost_sharing(const std::vector<StoredInput>& weights, const std::vector<StoredInput>& constants, Program& program) {
+  if (weights.size() + constants.size() < 2) return;
   const std::unordered_set<ValueId> written = written_inputs(program);
   struct Seen {
     const StoredInput* input;
