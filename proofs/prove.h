@@ -39,4 +39,7 @@ struct Row {
   std::string note;      ///< why unknown, where the counterexample is
 };
 
+/// The bounded theorem: for all programs up to `bound` nodes at once, graph, effects, choices and slots symbolic.
+Row prove_bounded(const ProveOptions& = {});
+
 }  // namespace writeback::proofs

@@ -1,5 +1,7 @@
 #include "proofs/smt.h"
 
+#include <fmt/format.h>
+
 #include <unistd.h>
 
 #include <atomic>
@@ -14,6 +16,12 @@ namespace writeback::proofs {
 namespace {
 
 unsigned milliseconds(double seconds) { return static_cast<unsigned>(seconds * 1000); }
+
+bool is_propositional(const z3::expr_vector& formulas) {
+  z3::goal goal(formulas.ctx());
+  for (const z3::expr& f : formulas) goal.add(f);
+  return z3::probe(formulas.ctx(), "is-propositional")(goal) == 1;
+}
 
 /// What a process that ended without an answer says of itself.
 std::string trouble(const std::string& program, const Outcome& outcome) {
@@ -80,7 +88,8 @@ z3::expr_vector Query::negated() const {
 
 Answer ask_z3(const z3::expr_vector& formulas, double seconds, std::optional<z3::model>* model) {
   const auto start = std::chrono::steady_clock::now();
-  z3::solver solver(formulas.ctx());
+  // Z3's default solver gets lost in large propositional formulas; its SAT solver does not.
+  z3::solver solver = is_propositional(formulas) ? z3::solver(formulas.ctx(), "QF_FD") : z3::solver(formulas.ctx());
   solver.set("timeout", milliseconds(seconds));
   for (const z3::expr& f : formulas) solver.add(f);
   Answer answer;
@@ -139,8 +148,7 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
 
 Workspace::Workspace(const std::string& wanted) : folder_(wanted), kept_(!wanted.empty()) {
   static std::atomic<int> count = 0;
-  if (!kept_)
-    folder_ = std::filesystem::temp_directory_path() / ("writeback-" + std::to_string(getpid()) + "-" + std::to_string(count++));
+  if (!kept_) folder_ = std::filesystem::temp_directory_path() / fmt::format("writeback-{}-{}", getpid(), count++);
   std::filesystem::create_directories(folder_);
 }
 
