@@ -19,7 +19,7 @@ using text::trimmed;
 
 class TextReader {
  public:
-  explicit TextReader(std::string_view original) : source_(original), cursor_(source_.text()), targets_(program_) {}
+  explicit TextReader(std::string_view original) : source_(original), cursor_(source_.text()) {}
 
   Program read() {
     const LineKind kind = comments_in_front();
@@ -45,19 +45,20 @@ class TextReader {
   }
 
   void graph(LineKind kind) {
+    text::TargetTable targets(program_, SchemaTable::with(text::schema_lines(comments_)));
     switch (kind) {
       case LineKind::graph:
       case LineKind::graph_node:
-        program_.graph = text::read_graph(cursor_, targets_, warnings_);
+        program_.graph = text::read_graph(cursor_, targets, warnings_);
         return;
       case LineKind::table:
-        program_.graph = text::read_table(cursor_, targets_, warnings_);
+        program_.graph = text::read_table(cursor_, targets, warnings_);
         return;
       case LineKind::module_class:
       case LineKind::function:
       case LineKind::exported_program:
       case LineKind::other:
-        program_.graph = text::read_class(cursor_, targets_, warnings_);
+        program_.graph = text::read_class(cursor_, targets, warnings_);
         return;
     }
   }
@@ -81,7 +82,6 @@ class TextReader {
   text::Source source_;
   Cursor cursor_;
   Program program_;
-  text::TargetTable targets_;
   text::Warnings warnings_;
   std::vector<text::CommentLine> comments_;
 };

@@ -34,7 +34,6 @@ class AnnotationReader {
   void read() {
     if (cursor_.take(kAlias)) return alias();
     if (cursor_.take(kShare)) return share_allocation();
-    if (cursor_.take(kSchema)) return void(program_.schemas.emplace_back(trimmed(cursor_.rest())));
     if (!cursor_.take(kOptions)) return;
     for (const std::string_view word : words_of(cursor_.rest())) program_.options.emplace_back(word);
   }
@@ -184,9 +183,18 @@ std::vector<std::string> own_lines(const Program& program) {
 
 }  // namespace
 
+std::vector<std::string> schema_lines(const std::vector<CommentLine>& lines) {
+  std::vector<std::string> schemas;
+  for (const CommentLine& line : lines) {
+    if (line.text.starts_with(kSchema)) schemas.emplace_back(trimmed(line.text.substr(kSchema.size())));
+  }
+  return schemas;
+}
+
 void read_annotations(const std::vector<CommentLine>& lines, const Cursor& text, Program& program) {
   const bool any = std::any_of(lines.begin(), lines.end(), [](const CommentLine& line) { return is_annotation(line.text); });
   const Values values = any ? values_of(program.graph) : Values{};
+  program.schemas = schema_lines(lines);
   for (const CommentLine& line : lines) {
     AnnotationReader(line, text, values, program).read();
     program.leading_comments.emplace_back(line.text);

@@ -21,6 +21,9 @@ struct CommentLine {
   std::size_t position = 0;
 };
 
+/// What the `# schema:` lines say.
+std::vector<std::string> schema_lines(const std::vector<CommentLine>&);
+
 /// Takes the annotations into the program, whose graph must have been read. All lines are kept in leading_comments too, so that
 /// they are printed in their order.
 void read_annotations(const std::vector<CommentLine>&, const Cursor& text, Program&);

@@ -48,7 +48,9 @@ Prefix find_prefix(std::string_view text) {
     if (start == std::string_view::npos) continue;
     const std::string_view before = trimmed(line.substr(0, start));
     const std::size_t space = before.find_last_of(" \t");
-    return {space == std::string_view::npos ? before : before.substr(space + 1), cursor.position(), start};
+    const std::string_view mark = space == std::string_view::npos ? before : before.substr(space + 1);
+    // A prefix ends in `>`, `|`, `#`, `]`: a word before the program is a sentence about it.
+    return {mark.empty() || is_name_char(mark.back()) ? std::string_view{} : mark, cursor.position(), start};
   }
   return {};
 }
@@ -70,7 +72,7 @@ std::string without_prefix(std::string_view text, const Prefix& prefix) {
 }  // namespace
 
 LineKind kind_of_line(std::string_view line) {
-  if (line.starts_with("ExportedProgram:")) return LineKind::exported_program;
+  if (line == "ExportedProgram:") return LineKind::exported_program;
   if (line.starts_with("class ") && line.ends_with("Module):")) return LineKind::module_class;
   if (line.starts_with("def forward(")) return LineKind::function;
   if (line.starts_with("graph(") && line.ends_with(':')) return LineKind::graph;

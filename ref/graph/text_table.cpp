@@ -91,11 +91,13 @@ class TableReader {
       const std::string_view rest = text.substr(head.size());
       return std::string(rest.substr(0, rest.find_first_of("> ")));
     };
-    if (text.starts_with(kEdge)) return targets_.find(read_target("executorch.exir.dialects.edge._ops." + inside(kEdge)));
+    if (text.starts_with(kEdge))
+      return targets_.find(read_target("executorch.exir.dialects.edge._ops." + inside(kEdge), targets_.schemas()));
     if (text.starts_with(kBuiltin)) return targets_.find(python_target("operator." + inside(kBuiltin)));
     if (text.starts_with(kFunction)) return targets_.find(python_target("torch." + inside(kFunction)));
-    if (text.find('.') == std::string_view::npos) return targets_.find(read_target("torch.ops.higher_order." + std::string(text)));
-    return targets_.find(read_target("torch.ops." + std::string(text)));
+    if (text.find('.') == std::string_view::npos)
+      return targets_.find(read_target("torch.ops.higher_order." + std::string(text), targets_.schemas()));
+    return targets_.find(read_target("torch.ops." + std::string(text), targets_.schemas()));
   }
 
   void arguments(Node& node) {

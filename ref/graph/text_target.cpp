@@ -28,32 +28,27 @@ Target dotted_op(Target::Kind kind, std::string_view rest, std::string_view spel
   return target;
 }
 
-/// `aten_sum_dim_IntList`: where the overload starts is not told. The overloads of the core operators that have a `_` in them are
-/// few.
-Target underscored_op(std::string_view rest) {
-  constexpr std::array kNamespaces{"aten", "prims", "dim_order_ops", "quantized_decomposed"};
-  constexpr std::array kOverloads{"dim_IntList", "Tensor_Scalar", "Tensor_Tensor", "Tensor_mode", "Scalar_mode", "Scalar_Tensor"};
+/// `aten_sum_dim_IntList`. Of an operator that no schema tells of, the overload is taken to be the last part.
+Target underscored_op(std::string_view rest, const SchemaTable& schemas) {
+  if (const auto known = schemas.split_edge_name(rest)) return *known;
+  constexpr std::array kNamespaces{"dim_order_ops", "quantized_decomposed"};
   std::string_view ns = rest.substr(0, rest.find('_'));
   for (const std::string_view known : kNamespaces) {
-    if (rest.starts_with(known) && rest.substr(known.size()).starts_with('_')) ns = known;
+    if (rest.starts_with(known)) ns = known;
   }
   rest.remove_prefix(std::min(rest.size(), ns.size() + 1));
-  std::string_view overload = rest.substr(rest.rfind('_') + 1);
-  for (const std::string_view known : kOverloads) {
-    if (rest.ends_with(known)) overload = known;
-  }
-  if (overload.size() >= rest.size()) return {Target::Kind::edge_op, std::string(ns), std::string(rest), "default"};
-  const std::string_view name = rest.substr(0, rest.size() - overload.size() - 1);
-  return {Target::Kind::edge_op, std::string(ns), std::string(name), std::string(overload)};
+  const std::size_t last = rest.rfind('_');
+  if (last == std::string_view::npos || last == 0) return {Target::Kind::edge_op, std::string(ns), std::string(rest), "default"};
+  return {Target::Kind::edge_op, std::string(ns), std::string(rest.substr(0, last)), std::string(rest.substr(last + 1))};
 }
 
 }  // namespace
 
-Target read_target(std::string_view spelled) {
+Target read_target(std::string_view spelled, const SchemaTable& schemas) {
   if (spelled.starts_with(kHigherOrder))
     return {Target::Kind::higher_order, {}, std::string(spelled.substr(kHigherOrder.size())), {}};
   if (spelled.starts_with(kOps)) return dotted_op(Target::Kind::op, spelled.substr(kOps.size()), spelled);
-  if (spelled.starts_with(kEdge)) return underscored_op(spelled.substr(kEdge.size()));
+  if (spelled.starts_with(kEdge)) return underscored_op(spelled.substr(kEdge.size()), schemas);
   if (spelled.starts_with(kEdgeDotted)) return dotted_op(Target::Kind::edge_op, spelled.substr(kEdgeDotted.size()), spelled);
   return python_target(std::string(spelled));
 }
@@ -83,7 +78,7 @@ TargetId TargetTable::find(const Target& target) {
 
 TargetId TargetTable::find(std::string_view spelled) {
   const auto [entry, added] = spelled_.try_emplace(spelled);
-  if (added) entry->second = find(read_target(spelled));
+  if (added) entry->second = find(read_target(spelled, schemas_));
   return entry->second;
 }
 

@@ -7,25 +7,29 @@
 #include <unordered_map>
 
 #include "ref/graph/program.h"
+#include "ref/graph/schema.h"
 
 namespace writeback::text {
 
-Target read_target(std::string_view spelled);
+/// Where the operator ends and its overload begins in ExecuTorch's spelling is told by the schemas that are known.
+Target read_target(std::string_view spelled, const SchemaTable&);
 std::string print_target(const Target&);
 Target python_target(std::string name);
 
 /// The targets of a program by their spelling, so that each spelling is taken apart once.
 class TargetTable {
  public:
-  explicit TargetTable(Program& program) : program_(program) {}
+  TargetTable(Program& program, SchemaTable schemas) : program_(program), schemas_(std::move(schemas)) {}
   /// `spelled` is a slice of the text that is read.
   TargetId find(std::string_view spelled);
   /// The function of Python's operator module: "getitem", "add". A literal.
   TargetId find_operator(std::string_view function);
   TargetId find(const Target&);
+  const SchemaTable& schemas() const { return schemas_; }
 
  private:
   Program& program_;
+  SchemaTable schemas_;
   std::unordered_map<std::string_view, TargetId> spelled_, operators_;
   std::unordered_map<std::string, TargetId> printed_;
 };
