@@ -41,8 +41,14 @@ struct Judgement {
 };
 
 struct Limits {
-  std::uint64_t cells = 4096;     ///< more cells than this in a program: one-cell mode
-  std::uint64_t choices = 4096;   ///< more choice vectors than this: a sample, and at most "undecided" unless one-cell decides
+  std::uint64_t cells = 4096;    ///< more cells than this in a program: one-cell mode
+  std::uint64_t choices = 4096;  ///< more choice vectors than this: a sample, and at most "undecided" unless one-cell decides
+};
+
+/// Write-back `copy` has its value overwritten by write-back `by`, under some choice, when all stand at the end in output order.
+struct Clobbered {
+  std::uint32_t copy = 0, by = 0;
+  bool operator==(const Clobbered&) const = default;
 };
 
 /// Does `after` (explicit copies, or any other rewriting with the same specs) have the meaning of `before`?
@@ -53,6 +59,9 @@ Judgement judge(const Program&, const Placement&, const Options&, const Limits& 
 
 /// The least placement that respects the conflicts seen when the interpreter runs under every choice.
 Placement earliest_by_trace(const Program&, const Options&, const Limits& = {});
+
+/// What the usual placement at the end would overwrite before it is read; by copy, then by `by`.
+std::vector<Clobbered> clobbered(const Program&, const Options&, const Limits& = {});
 
 /// The least placement by trying slots and asking for safety. Exponential in the number of copies only where they interact.
 Placement earliest_by_search(const Program&, const Options&, const Limits& = {});
