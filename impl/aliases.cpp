@@ -36,6 +36,18 @@ std::optional<Region> region_from_meta(const ValueMeta& meta) {
   return Region{0, std::move(*sizes), std::move(*strides)};
 }
 
+/// Planted: operands that a careless walk does not see.
+bool overlooked(const Program& program, const Effects& effects, NodeId n, ValueId operand) {
+  if (!planted(Fault::lists_not_flattened) && !planted(Fault::keywords_missed)) return false;
+  if (effects.has(n, Trait::getitem)) return false;
+  const bool lists = planted(Fault::lists_not_flattened);
+  bool direct = false, keyword = false;
+  for (const Argument& a : program.graph.node(n).args) direct = direct || (as_value(a) != nullptr && *as_value(a) == operand);
+  for (const KeywordArgument& k : program.graph.node(n).kwargs)
+    for_each_value(k.value, [&](ValueId v) { keyword = keyword || v == operand; });
+  return !direct && keyword != lists;
+}
+
 class Walk {
  public:
   Walk(const Program& program, const Effects& effects, const Options& options, const std::vector<WriteBack>& write_backs,
@@ -53,7 +65,7 @@ class Walk {
     for (std::size_t v = 0; v < values; ++v) out_.tensor[v] = value_id(v);
     out_.birth.assign(values, 0);
     out_.settled.assign(values, 0);
-    root_ = out_.tensor;
+    root_ = out_.base = out_.tensor;
     unknown_ = out_.regions.unknown();
     out_.live = live_nodes(program, effects);
     list_getitems();
@@ -149,13 +161,21 @@ class Walk {
     const auto operands = effects_.operands(n);
     if (std::ranges::none_of(operands, [&](const OperandEffect& o) { return interest_.in(o.value); }) && !interest_.in(self))
       return;
-    for (const OperandEffect& o : operands) touch(n, o.value, cells_of(o.value), o.reads, o.writes);
+    for (const OperandEffect& o : operands) {
+      if (!overlooked(program_, effects_, n, o.value)) touch(n, o.value, cells_of(o.value), reads(n, o), o.writes && !pure(n));
+    }
     if (effects_.has(n, Trait::getitem)) return;  // done with its producer
     if (lowering_ && effects_.has(n, Trait::later_alias) && interest_.in(self)) note_chain(n);
     if (interest_.in(self)) give_results(n, self);
     if (const std::int32_t o = effects_.shares_allocation_of(n); o >= 0)
       share_allocation(n, operands[static_cast<std::size_t>(o)].value);
     if (effects_.has(n, Trait::rebinds)) rebind(n, self);
+  }
+
+  bool pure(NodeId n) const { return planted(Fault::opaque_is_pure) && effects_.has(n, Trait::opaque); }
+  bool reads(NodeId n, const OperandEffect& o) const {
+    if (planted(Fault::subgraph_reads_missed) && effects_.has(n, Trait::subgraph)) return false;
+    return o.reads || (planted(Fault::metadata_readers_hold) && !o.writes);
   }
 
   SetId cells_of(ValueId v) const { return out_.cells[index_of(out_.tensor[index_of(v)])]; }
@@ -189,6 +209,7 @@ class Walk {
     std::vector<Entry> all{{self, unknown_}};
     const auto include = [&](ValueId v) { all.insert(all.end(), entries_of(v).begin(), entries_of(v).end()); };
     for_each_getitem(self, [&](ValueId item, std::int64_t index) {
+      if (planted(Fault::getitem_index_ignored)) index = 0;
       if (results.size() == 1) {
         give_result(n, results[0], index, item);
       } else if (index < 0 || static_cast<std::size_t>(index) >= results.size()) {
@@ -257,18 +278,27 @@ class Walk {
       case ResultKind::alias:
         inherit_birth(self, operand);
         for (Entry e : copy_of(entries_of(operand))) {
+          if (result.kind == ResultKind::may_alias && must_copy(n, element, e)) continue;
           if (result.kind == ResultKind::may_alias) e.cause = out_.causes.extend(e.cause, self);
           add_view(n, element, e);
         }
         return;
       case ResultKind::opaque:
+        if (planted(Fault::opaque_is_pure)) return;
         inherit_birth(self, operand);
         add_parts(operand);
     }
   }
 
+  /// The base is the first operand that the walk knows anything about.
+  void set_base(ValueId self, ValueId operand) {
+    ValueId& base = out_.base[index_of(self)];
+    if (base == self && cells_of(operand) != SetId::empty) base = operand;
+  }
+
   /// Content is as old as the storage that it lies in.
   void inherit_birth(ValueId self, ValueId operand) {
+    set_base(self, operand);
     out_.birth[index_of(self)] = std::min(out_.birth[index_of(self)], out_.birth[index_of(operand)]);
   }
 
@@ -277,11 +307,18 @@ class Walk {
   void add_view(NodeId n, std::int64_t element, Entry e) {
     const Region* base = out_.regions.find(e.region);
     if (const auto region = base != nullptr ? view_region(program_, n, *base, element) : std::nullopt) {
-      e.region = out_.regions.intern(*region);
+      e.region = out_.regions.intern(planted(Fault::stride_ignored) ? Region::contiguous(region->sizes, region->offset) : *region);
     } else {  // as_strided alone leaves the region of its base
       e.region = program_.target(n).name.starts_with("as_strided") ? unknown_ : out_.regions.part_of(e.region);
     }
     entries_.push_back(e);
+  }
+
+  /// A reshape whose view does not exist, though it would if the base were contiguous: such an op copies.
+  bool must_copy(NodeId n, std::int64_t element, const Entry& e) const {
+    const Region* base = out_.regions.find(e.region);
+    return base != nullptr && !view_region(program_, n, *base, element) &&
+           view_region(program_, n, Region::contiguous(base->sizes), element);
   }
 
   void add_parts(ValueId operand) {
@@ -313,6 +350,7 @@ class Walk {
   void lower_to_root(NodeId n, ValueId self) {
     const bool stays_copy = user_output_[index_of(self)] && !planted(Fault::lowered_though_output);
     if (!lowering_ || stays_copy || planted(Fault::view_copy_is_fresh)) return;
+    set_base(self, effects_.operands(n)[0].value);
     for (const Entry& e : copy_of(entries_of(root_[index_of(self)]))) {
       const std::uint32_t home = out_.regions.injective(e.region) ? static_cast<std::uint32_t>(self) : kHomeless;
       out_.lowered = true;
@@ -326,6 +364,7 @@ class Walk {
     const ValueId self = graph_.result_of(n);
     const auto own = region_from_meta(graph_.meta_of(self));
     out_.lowered = true;
+    set_base(self, argument);
     std::vector<Entry> shared;
     for (const Entry& e : copy_of(entries_of(argument))) {
       const Region* base = out_.regions.find(e.region);

@@ -48,6 +48,7 @@ struct Aliases {
   Causes causes;
   std::vector<SetId> cells;            ///< per value, as of the end of the program
   std::vector<ValueId> tensor;         ///< per value: the first value that is the very same tensor (in-place results)
+  std::vector<ValueId> base;           ///< per value: the operand that it can be an alias of, or itself
   std::vector<std::uint32_t> birth;    ///< per value: the slot after which the oldest storage that it can lie in exists
   std::vector<std::uint32_t> settled;  ///< per value: the slot after which it has its name and its final geometry
   std::vector<bool> live;              ///< per node
@@ -56,6 +57,11 @@ struct Aliases {
   bool lowered = false;  ///< some tensor has an entry via lowering
   bool coarse = false;
 
+  /// v is x or an alias, of an alias, ... of x.
+  bool descends(ValueId v, ValueId x) const {
+    while (v != x && base[index_of(v)] != v) v = base[index_of(v)];
+    return v == x;
+  }
   std::span<const Entry> entries(ValueId v) const { return sets[cells[index_of(v)]]; }
 };
 

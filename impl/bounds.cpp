@@ -13,7 +13,7 @@ const Bound& stronger(const Bound& a, const Bound& b) {
 Bounds::Bounds(const Aliases& aliases) : aliases_(aliases) {
   for (std::uint32_t i = 0; i < aliases.touches.size(); ++i) {
     const Touch& touch = aliases.touches[i];
-    const Use use{static_cast<std::uint32_t>(index_of(touch.node)) + 1, i};
+    const Use use{static_cast<std::uint32_t>(index_of(touch.node)) + (planted(Fault::off_by_one_slot) && touch.reads ? 0 : 1), i};
     for (const Entry& e : aliases.sets[touch.cells]) {
       if (touch.reads && in_force(e.lowered() ? Clause::reads_target_by_lowering : Clause::reads_target)) reads_.add(e, use);
       if (touch.writes) (e.lowered() ? lowered_writes_ : plain_writes_).add(e, use);
@@ -24,13 +24,21 @@ Bounds::Bounds(const Aliases& aliases) : aliases_(aliases) {
 
 Bound Bounds::bound(Rule rule, const Use& use) const { return {use.slot, rule, node_id(use.slot - 1), use.touch}; }
 
+/// Planted: the write is not seen, for the value through which it is made.
+bool Bounds::overlooked(ValueId v, const Use& write) const {
+  if (!planted(Fault::forward_walk_only) && !planted(Fault::siblings_missed)) return false;
+  const ValueId written = aliases_.touches[write.touch].value;
+  return !aliases_.descends(written, v) && !(planted(Fault::siblings_missed) && aliases_.descends(v, written));
+}
+
 Bound Bounds::earliest_read(ValueId v) const {
   Bound result;
   const std::uint32_t settled = aliases_.settled[index_of(v)];
   if (settled > 0 && in_force(Clause::computes_value)) result = {settled, Rule::computes_value, node_id(settled - 1), std::nullopt};
   if (!in_force(Clause::writes_value)) return result;
   for (const Entry& e : aliases_.sets.plain(aliases_.cells[index_of(v)])) {
-    if (const auto use = plain_writes_.last(e, aliases_.causes)) result = stronger(result, bound(Rule::writes_value, *use));
+    const auto use = plain_writes_.last(e, aliases_.causes);
+    if (use && !overlooked(v, *use)) result = stronger(result, bound(Rule::writes_value, *use));
   }
   return result;
 }

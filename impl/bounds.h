@@ -47,6 +47,7 @@ class Bounds {
  private:
   Bound bound(Rule, const Use&) const;
   std::optional<Bound> find_deadline(ValueId) const;
+  bool overlooked(ValueId, const Use& write) const;
 
   const Aliases& aliases_;
   Uses reads_, plain_writes_, lowered_writes_;

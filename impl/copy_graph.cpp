@@ -64,6 +64,7 @@ class Builder {
   void list_overwriters(ValueId v, std::vector<std::uint32_t>& before) {
     for (const Entry& e : problem_.aliases.entries(v)) {
       if (!in_force(conflict_clause(e))) continue;
+      if (planted(Fault::placeholder_values_safe) && problem_.program.graph.is_placeholder(v)) continue;
       targets_.for_each_group(e, [&](std::size_t g) {
         const auto& group = targets_.group(g);
         before.insert(before.end(), group.begin(), group.begin() + std::min<std::ptrdiff_t>(2, std::ssize(group)));
@@ -165,6 +166,17 @@ class Builder {
   PlacementGraph out_;
 };
 
+/// Planted: what is mistaken for "in place".
+bool lies_in_an_input(const Problem& problem, ValueId v) {
+  const auto entries = problem.aliases.entries(v);
+  return entries.size() == 1 && problem.program.graph.is_placeholder(entries[0].storage) &&
+         !problem.program.graph.is_placeholder(v);
+}
+bool written_back_before(const Problem& problem, std::uint32_t k) {
+  const auto& all = problem.write_backs;
+  return std::any_of(all.begin(), all.begin() + k, [&](const WriteBack& w) { return w.value == all[k].value; });
+}
+
 }  // namespace
 
 std::vector<bool> kept_copies(const Problem& problem, const Targets& targets) {
@@ -178,6 +190,8 @@ std::vector<bool> kept_copies(const Problem& problem, const Targets& targets) {
       if (copied || !in_force(Clause::earlier_copy_writes)) break;
       targets.for_each_group(e, [&](std::size_t g) { copied = copied || first_kept[g] < k; });
     }
+    if (planted(Fault::any_buffer_is_in_place)) copied = copied && !lies_in_an_input(problem, w.value);
+    if (planted(Fault::one_copy_for_each_value)) copied = copied && !written_back_before(problem, k);
     kept[k] = copied;
     if (copied) first_kept[targets.group_of(k)] = std::min(first_kept[targets.group_of(k)], k);
   }
@@ -202,7 +216,7 @@ std::vector<Clobbered> clobbered(const Problem& problem, const std::vector<bool>
     }
     std::ranges::sort(by);
     by.erase(std::unique(by.begin(), by.end()), by.end());
-    for (const std::uint32_t j : by) result.push_back({k, j});
+    for (const std::uint32_t j : by) result.push_back(planted(Fault::clobbered_the_wrong_way) ? Clobbered{j, k} : Clobbered{k, j});
   }
   return result;
 }

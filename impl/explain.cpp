@@ -9,11 +9,10 @@ namespace writeback::impl {
 inline namespace WRITEBACK_BUILD {
 namespace {
 
-/// Alias chains. A value's base is the operand that it is a view, an alias or a later alias of.
+/// Alias chains.
 class Chains {
  public:
-  Chains(const Program& program, const Effects& effects, const Aliases& aliases)
-      : graph_(program.graph), effects_(effects), aliases_(aliases) {}
+  explicit Chains(const Aliases& aliases) : aliases_(aliases) {}
 
   /// The values from `from`, itself left out, to `to`, itself included: up to what both are views of, and down again.
   std::vector<ValueId> path(ValueId from, ValueId to) const {
@@ -37,44 +36,20 @@ class Chains {
   /// v, its base, the base of that, ...
   std::vector<ValueId> bases(ValueId v) const {
     std::vector<ValueId> result{v};
-    while (const auto base = base_of(result.back())) result.push_back(*base);
+    while (aliases_.base[index_of(result.back())] != result.back()) result.push_back(aliases_.base[index_of(result.back())]);
     return result;
   }
 
-  std::optional<ValueId> base_of(ValueId v) const {
-    if (graph_.is_placeholder(v)) return std::nullopt;
-    const NodeId n = graph_.producer_of(v);
-    const auto operands = effects_.operands(n);
-    if (effects_.has(n, Trait::getitem)) return operands.empty() ? std::nullopt : std::optional(operands[0].value);
-    for (const ResultEffect& result : effects_.results(n)) {
-      for (const std::uint32_t o : result.operands) {
-        if (result.kind != ResultKind::fresh && shares_storage(v, operands[o].value)) return operands[o].value;
-      }
-    }
-    if (effects_.has(n, Trait::later_alias) && !operands.empty()) return operands[0].value;
-    if (const std::int32_t o = effects_.shares_allocation_of(n); o >= 0) return operands[static_cast<std::size_t>(o)].value;
-    return std::nullopt;
-  }
-
-  bool shares_storage(ValueId a, ValueId b) const {
-    const auto other = aliases_.entries(b);
-    return std::ranges::any_of(aliases_.entries(a), [&](const Entry& e) {
-      return std::ranges::any_of(other, [&](const Entry& f) { return e.storage == f.storage; });
-    });
-  }
-
-  const Graph& graph_;
-  const Effects& effects_;
   const Aliases& aliases_;
 };
 
 class Explainer {
  public:
-  Explainer(const Problem& problem, const Effects& effects, const PlacementGraph& graph, const Placement& placement)
+  Explainer(const Problem& problem, const PlacementGraph& graph, const Placement& placement)
       : problem_(problem),
         graph_(graph),
         placement_(placement),
-        chains_(problem.program, effects, problem.aliases),
+        chains_(problem.aliases),
         held_by_(graph.graph.copies.size()),
         overwritten_by_(held_by_) {
     for (std::uint32_t k = 0; k < graph.graph.copies.size(); ++k) {
@@ -110,6 +85,7 @@ class Explainer {
 
   Reason from_bound(const Bound& bound, ValueId from, Rule rule) const {
     Reason reason{.rule = rule, .node = bound.node, .copy = {}, .via = {}};
+    if (planted(Fault::rule_misnamed) && rule == Rule::reads_target) reason.rule = Rule::writes_target;
     if (bound.touch) reason.via = chains_.path(from, problem_.aliases.touches[*bound.touch].value);
     return reason;
   }
@@ -172,9 +148,8 @@ std::string through(const Program& program, const Reason& reason, const std::str
 
 }  // namespace
 
-std::vector<Reason> reasons(const Problem& problem, const Effects& effects, const PlacementGraph& graph,
-                            const Placement& placement) {
-  return Explainer(problem, effects, graph, placement).run();
+std::vector<Reason> reasons(const Problem& problem, const PlacementGraph& graph, const Placement& placement) {
+  return Explainer(problem, graph, placement).run();
 }
 
 std::string sentence(const Program& program, const PlaceResult& result, std::uint32_t copy) {

@@ -12,7 +12,7 @@ namespace writeback::impl {
 inline namespace WRITEBACK_BUILD {
 
 /// One reason per write-back.
-std::vector<Reason> reasons(const Problem&, const Effects&, const PlacementGraph&, const Placement&);
+std::vector<Reason> reasons(const Problem&, const PlacementGraph&, const Placement&);
 
 }  // namespace WRITEBACK_BUILD
 }  // namespace writeback::impl

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "impl/accept.h"
@@ -17,8 +19,6 @@
 namespace writeback::impl {
 inline namespace WRITEBACK_BUILD {
 namespace {
-
-constexpr std::uint64_t kMaxPairsChecked = 10'000'000;
 
 /// clone, clone_1, ... as torch.fx would name them.
 std::vector<std::string> fresh_names(const Graph& graph, std::size_t count) {
@@ -65,7 +65,7 @@ Placement placement_from(const Program& program, const PlacementGraph& g, const 
   for (PlacedCopy& copy : placement.copies) copy.in_place = true;
   std::vector<std::optional<std::uint32_t>> temporary_of(g.value.size());
   for (std::size_t r = 0; r < g.value.size(); ++r) {
-    if (!schedule.temporaries[r]) continue;
+    if (!schedule.temporaries[r] || (planted(Fault::cycle_without_temporary) && !g.forced[r])) continue;
     temporary_of[r] = static_cast<std::uint32_t>(placement.temporaries.size());
     placement.temporaries.push_back({{}, g.value[r], *schedule.temporaries[r]});
   }
@@ -87,9 +87,27 @@ Placement placement_from(const Program& program, const PlacementGraph& g, const 
   return placement;
 }
 
+/// Planted: every namespace of the program is trusted.
+Options trusting_all(const Program& program, Options options) {
+  for (const Target& target : program.targets) options.trusted.push_back(target.ns);
+  return options;
+}
+
+/// Planted: what stands at one slot stands there in reverse order.
+void reverse_slots(Placement& placement) {
+  std::unordered_map<Slot, std::uint32_t> last;
+  const auto for_each = [&](auto&& f) {
+    for (PlacedCopy& copy : placement.copies) f(copy.at);
+    for (Temporary& t : placement.temporaries) f(t.at);
+  };
+  for_each([&](Position& p) { last[p.slot] = std::max(last[p.slot], p.order); });
+  for_each([&](Position& p) { p.order = last[p.slot] - p.order; });
+}
+
 /// A placement that its own rules refuse is a fault of this library, whatever the program.
 void certify(const Problem& problem, const PlaceResult& result) {
 #ifndef WRITEBACK_PLANTED
+  constexpr std::uint64_t kMaxPairsChecked = 10'000'000;
   const std::uint64_t pairs = std::uint64_t{problem.program.graph.nodes.size()} * result.write_backs.size();
   if (pairs > kMaxPairsChecked) return;
   for (const Conflict& c : accept(problem.program, problem.aliases, result.write_backs, result.placement, problem.options)) {
@@ -108,7 +126,7 @@ PlaceResult place(const Program& program, const Options& options) {
   require_well_formed(program);
   PlaceResult result;
   result.write_backs = write_backs(program);
-  const Effects effects(program, options);
+  const Effects effects(program, planted(Fault::custom_schema_trusted) ? trusting_all(program, options) : options);
   const Aliases aliases = walk_aliases(program, effects, options, result.write_backs);
   if (aliases.coarse)
     result.warnings.push_back("too many possible aliases: each group of values that may share storage is taken as one cell");
@@ -121,7 +139,9 @@ PlaceResult place(const Program& program, const Options& options) {
   const Schedule schedule = solve(graph, cloned, static_cast<std::uint32_t>(program.graph.nodes.size()), result.warnings);
 
   result.placement = placement_from(program, graph, schedule, kept.size());
-  result.reasons = reasons(problem, effects, graph, result.placement);
+  if (planted(Fault::slot_order_reversed)) reverse_slots(result.placement);
+  if (planted(Fault::all_or_nothing) && !result.placement.temporaries.empty()) result.placement = end_placement(program);
+  result.reasons = reasons(problem, graph, result.placement);
   result.clobbered = clobbered(problem, kept);
   result.lowering_hazards = lowering_hazards(problem, graph.hopeless);
   for (const LoweringHazard& hazard : result.lowering_hazards) result.warnings.push_back(hazard.sentence);

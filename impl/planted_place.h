@@ -7,13 +7,20 @@
 
 #include "impl/place.h"
 
-namespace writeback::impl::faulty {
+namespace writeback::impl {
+#ifdef WRITEBACK_PLANTED
+inline  // in that build it is the namespace of everything
+#endif
+    namespace faulty {
 
-/// Turns a fault on in this thread; Fault::none turns it off.
+/// Turns a fault on in this thread, and any other off; Fault::none turns all off.
 void plant(Fault);
+/// Leaves a clause of the rules out instead.
+void plant(Clause);
 
 PlaceResult place(const Program&, const Options&);
 std::vector<Conflict> accept(const Program&, const Placement&, const Options&);
 std::string sentence(const Program&, const PlaceResult&, std::uint32_t copy);
 
-}  // namespace writeback::impl::faulty
+}  // namespace faulty
+}  // namespace writeback::impl

@@ -75,6 +75,7 @@ class Scheduler {
 
   void add_temporary(std::uint32_t r) {
     slot_[r] = graph_.readers[r].earliest;
+    if (planted(Fault::temporary_too_late)) return;
     for (const std::uint32_t j : graph_.readers[r].before) precede(r, event_of_copy(j));
     for (const std::uint32_t j : graph_.readers[r].after) precede(event_of_copy(j), r);
   }
@@ -85,6 +86,7 @@ class Scheduler {
     slot_[event_of_copy(k)] = copy.earliest;
     for_each_later_copy(graph_, cloned_, k, [&](std::uint32_t j) { precede(event_of_copy(k), event_of_copy(j)); });
     if (cloned_[copy.reader]) {
+      if (planted(Fault::temporary_too_late)) slot_[copy.reader] = std::max(slot_[copy.reader], copy.earliest);
       precede(copy.reader, event_of_copy(k));
       for (const std::uint32_t j : reader.before) {
         if (j == k) continue;
