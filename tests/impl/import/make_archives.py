@@ -13,6 +13,7 @@ import pathlib
 import zipfile
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 OUT = pathlib.Path(__file__).parent / "archives"
 
@@ -37,9 +38,21 @@ class TwoViews(torch.nn.Module):
         self.register_buffer("apart", torch.zeros(4))
 
     def forward(self, x):
-        y = self.part + x
+        y = self.part.add_(x)
         self.apart.copy_(y)
         return self.whole.sum() + y.sum()
+
+
+class TwoTables(torch.nn.Module):
+    """A persistent and a transient buffer of one size, which an archive keeps apart."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("kept", torch.zeros(4))
+        self.register_buffer("transient", torch.zeros(4), persistent=False)
+
+    def forward(self, x):
+        return self.kept.add_(x) + self.transient.mul_(x)
 
 
 class Counter(torch.nn.Module):
@@ -142,7 +155,10 @@ def main():
     pack("folder_8_20.pt2", {f"two_views/{n}": d for n, d in inside.items()})
     pack("deflated.pt2", {f"two_views/{n}": d for n, d in inside.items()}, zipfile.ZIP_DEFLATED)
     pack("repacked.pt2", {"./": b"", "./two_views/": b""} | {f"./two_views/{n}": d for n, d in reversed(list(inside.items()))})
-    pack("no_bytes.pt2", {f"two_views/{n}": b"" if "weights/weight" in n else d for n, d in inside.items()})
+    with FakeTensorMode():
+        fake = anonymous(torch.export.export(TwoViews(), (torch.ones(4),)))
+    torch.export.save(fake, OUT / "no_bytes.pt2")
+    torch.export.save(anonymous(torch.export.export(TwoTables(), (torch.ones(4),))), OUT / "two_tables.pt2")
     pack("aotinductor_only.pt2", {"code/archive_format": "pt2", "code/archive_version": "0", "code/data/aotinductor/model/m.so": "ELF"})
     pack(
         "folder_8_10.pt2",
