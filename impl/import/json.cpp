@@ -56,6 +56,50 @@ std::string line_and_column(std::string_view text, std::size_t offset) {
   return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
+/// Visits everything in a value, so that whatever is malformed is come upon. Nothing sound is nested deeper than `depth`.
+void visit(simdjson::ondemand::value value, int depth) {
+  if (depth == 0) return;
+  switch (value.type().value()) {
+    case simdjson::ondemand::json_type::object:
+      for (auto field : value.get_object()) {
+        (void)field.unescaped_key().value();
+        visit(field.value(), depth - 1);
+      }
+      return;
+    case simdjson::ondemand::json_type::array:
+      for (auto item : value.get_array()) visit(item.value(), depth - 1);
+      return;
+    case simdjson::ondemand::json_type::string:
+      (void)value.get_string().value();
+      return;
+    case simdjson::ondemand::json_type::number:
+      (void)value.get_number().value();
+      return;
+    case simdjson::ondemand::json_type::boolean:
+      (void)value.get_bool().value();
+      return;
+    default:
+      (void)value.is_null();
+      return;
+  }
+}
+
+/// How far a document is sound. The DOM parser does not tell; the lazy one does, roughly, and is asked only when something is
+/// wrong.
+std::size_t sound_prefix(std::string_view text) {
+  const simdjson::padded_string padded(text);
+  simdjson::ondemand::parser parser;
+  simdjson::ondemand::document document;
+  if (parser.iterate(padded).get(document) != simdjson::SUCCESS) return text.size();
+  try {
+    visit(document.get_value().value(), simdjson::DEFAULT_MAX_DEPTH);
+  } catch (const simdjson::simdjson_error&) {
+  }
+  const char* at = nullptr;
+  if (document.current_location().get(at) != simdjson::SUCCESS || at < padded.data()) return text.size();
+  return std::min(text.size(), static_cast<std::size_t>(at - padded.data()));
+}
+
 }  // namespace
 
 std::string Json::pointer() const {
@@ -136,7 +180,11 @@ JsonDocument::JsonDocument(std::string_view text) {
   const auto error = parser_.parse(text.data(), text.size()).get(root_);
   if (error == simdjson::SUCCESS) return;
   const std::string_view trimmed = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
-  throw InputError(line_and_column(text, trimmed.size()), "expected a whole JSON document; it is cut off or malformed");
+  if (error == simdjson::DEPTH_ERROR) throw InputError("JSON", "expected a document that is nested less deeply");
+  if (error == simdjson::UTF8_ERROR) throw InputError("JSON", "expected UTF-8");
+  const std::size_t offset = sound_prefix(trimmed);
+  throw InputError(line_and_column(text, offset), offset == trimmed.size() ? "expected more of a JSON document; it is cut off"
+                                                                           : "expected a JSON document; it is malformed near here");
 }
 
 }  // namespace writeback::impl

@@ -134,6 +134,13 @@ TEST(Json, CutAnywhereIsRefused) {
   }
 }
 
+TEST(Json, NamesTheLineAndColumnOfMalformedText) {
+  EXPECT_EQ(error_of([] { read_json("{\n\"a\":\n 1,}"); }),
+            "line 3, column 4: expected a JSON document; it is malformed near here");
+  EXPECT_EQ(error_of([] { read_json("{\"a\": \"x"); }), "line 1, column 9: expected more of a JSON document; it is cut off");
+  EXPECT_EQ(error_of([] { read_json("{\"a\": \"\xff\"}"); }), "JSON: expected UTF-8");
+}
+
 TEST(Json, NestedTooDeepIsRefused) {
   std::string deep;
   for (int i = 0; i < 100000; ++i) deep += "[";
