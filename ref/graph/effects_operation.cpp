@@ -79,7 +79,17 @@ SchemaTable table_for(const Program& program, const Options& options) {
   return SchemaTable::with(lines);
 }
 
-Operation resolve_schema(const Schema& schema, bool trusted, bool lowered) {
+const Operation& builtin_operation(const Schema& schema, bool lowered) {
+  thread_local std::array<std::unordered_map<const Schema*, Operation>, 2> known;
+  auto& of_lowering = known[lowered ? 1 : 0];
+  const auto found = of_lowering.find(&schema);
+  if (found != of_lowering.end()) return found->second;
+  return of_lowering.emplace(&schema, operation_of(schema, true, lowered)).first->second;
+}
+
+}  // namespace
+
+Operation operation_of(const Schema& schema, bool trusted, bool lowered) {
   Operation operation;
   operation.kind = Operation::Kind::schema;
   operation.schema = &schema;
@@ -110,16 +120,6 @@ Operation resolve_schema(const Schema& schema, bool trusted, bool lowered) {
   }
   return operation;
 }
-
-const Operation& builtin_operation(const Schema& schema, bool lowered) {
-  thread_local std::array<std::unordered_map<const Schema*, Operation>, 2> known;
-  auto& of_lowering = known[lowered ? 1 : 0];
-  const auto found = of_lowering.find(&schema);
-  if (found != of_lowering.end()) return found->second;
-  return of_lowering.emplace(&schema, resolve_schema(schema, true, lowered)).first->second;
-}
-
-}  // namespace
 
 const EffectRule& Operation::rule(std::span<const Argument* const> bound) const {
   std::size_t holding = 0;
@@ -157,7 +157,7 @@ const Operation& Operations::resolve(const Target& target, const Options& option
   if (const Schema* schema = table_.find(target)) {
     const bool trusted = is_trusted(target.ns, options);
     if (trusted && SchemaTable::builtin().find(target) == schema) return builtin_operation(*schema, lowered);
-    return keep(resolve_schema(*schema, trusted, lowered));
+    return keep(operation_of(*schema, trusted, lowered));
   }
   operation.source = "opaque: no schema";
   return keep(std::move(operation));

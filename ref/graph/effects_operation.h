@@ -44,6 +44,9 @@ struct Operation {
   std::vector<EffectRule> rules;                   ///< by the set of conditional rows that may hold, as bits
 };
 
+/// What a schema says, corrected by the table of overrides; opaque if it is not trusted.
+Operation operation_of(const Schema&, bool trusted, bool lowered);
+
 /// All targets of a program. What the compiled-in table says of an operator is worked out once a thread and kept.
 class Operations {
  public:
