@@ -78,7 +78,7 @@ class EffectsBuilder {
     effects_.records_.reserve(nodes);
     effects_.operands_.reserve(2 * nodes);
     effects_.results_.reserve(nodes);
-    no_tensor_.assign(graph_.value_count(), 0);
+    no_tensor_.assign(graph_.value_count(), false);
     for (std::size_t i = 0; i < graph_.placeholders.size(); ++i) no_tensor_[i] = !placeholder_may_be_tensor(i);
     for (std::size_t n = 0; n < nodes; ++n) add(node_id(n));
   }
@@ -139,7 +139,7 @@ class EffectsBuilder {
   void set(Trait t) { record_.traits |= static_cast<std::uint16_t>(t); }
 
   void add_operand(ValueId v, bool reads, bool writes) {
-    if (no_tensor_[index_of(v)] == 0) effects_.operands_.push_back({v, reads, writes});
+    if (!no_tensor_[index_of(v)]) effects_.operands_.push_back({v, reads, writes});
   }
 
   /// Every value among the arguments.
@@ -388,7 +388,7 @@ class EffectsBuilder {
     passed_.assign(leaves.size(), ~0U);
     for (std::size_t i = 0; i < leaves.size(); ++i) {
       const ValueId* v = as_value(*leaves[i]);
-      if (v == nullptr || no_tensor_[index_of(*v)] != 0) continue;
+      if (v == nullptr || no_tensor_[index_of(*v)]) continue;
       bool reads = false, writes = false;
       for (const SubgraphEffect* s : inside) {
         reads = reads || s->reads[i];
@@ -428,8 +428,8 @@ class EffectsBuilder {
   const int depth_;
 
   Effects::Record record_;
-  std::vector<std::uint8_t> no_tensor_;  ///< by value: surely a number, None, a subgraph
-  std::vector<bool> picked_;             ///< by value: a getitem picks from it; empty until asked for
+  std::vector<bool> no_tensor_;  ///< by value: surely a number, None, a subgraph. Bits, which stay in the cache
+  std::vector<bool> picked_;     ///< by value: a getitem picks from it; empty until asked for
 
   // The node in work, by schema argument; kept to save allocations.
   std::vector<const Argument*> bound_;

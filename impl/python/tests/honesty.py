@@ -24,7 +24,7 @@ import warnings
 
 import torch
 
-TRIES = 60  # random calls an operator, until six were accepted
+TRIES = 40  # random calls an operator, until six were accepted
 ENOUGH = 6
 SKIPPED_PARTS = ("cudnn", "miopen", "mps", "mkldnn", "mkl_", "cuda", "quantized", "fbgemm", "sparse", "nested", "vulkan", "xpu", "flash_attention", "efficient_attention", "cufft", "nnpack", "cslt", "triton")
 
@@ -336,7 +336,7 @@ def judge(row, infos):
         accepted += 1
         lies.update(found)
         notes.update(noted)
-        if accepted >= ENOUGH + 14 or (accepted >= ENOUGH and not opinfo_has(op, infos)):
+        if accepted >= 2 * ENOUGH or (accepted >= ENOUGH and not opinfo_has(op, infos)):
             break
     return {"op": row["op"], "calls": accepted, "lies": dict(lies), "notes": dict(notes)}
 
@@ -345,27 +345,28 @@ def opinfo_has(op, infos):
     return op._schema.name.split("::")[1].rstrip("_") in infos
 
 
-def work(rows, start, queue):
-    warnings.simplefilter("ignore")
-    torch.set_num_threads(1)
-    infos = samples_of_opinfo()
+def work(rows, infos, start, queue):
     for i in range(start, len(rows)):
         queue.put(("begin", i))
         queue.put(("done", i, judge(rows[i], infos)))
     queue.put(("end",))
 
 
-def run(rows, seconds_an_operator=20):
+def run(rows, seconds_an_operator=60):
     """The verdicts, by a child that is started again behind an operator that ends it or never returns."""
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    infos = samples_of_opinfo()
+    fork = multiprocessing.get_context("fork")
     verdicts, start = [], 0
     while start < len(rows):
-        queue = multiprocessing.Queue()
-        child = multiprocessing.Process(target=work, args=(rows, start, queue))
+        queue = fork.Queue()
+        child = fork.Process(target=work, args=(rows, infos, start, queue))
         child.start()
         at = start
         while True:
             try:
-                message = queue.get(timeout=seconds_an_operator + (60 if at == start else 0))
+                message = queue.get(timeout=seconds_an_operator)
             except Exception:  # noqa: BLE001  queue.Empty: the child hangs or is gone
                 child.kill()
                 verdicts.append({"op": rows[at]["op"], "calls": 0, "lies": {}, "notes": {"ended the child": 1}})
@@ -380,6 +381,7 @@ def run(rows, seconds_an_operator=20):
                 start = len(rows)
                 break
         child.join(5)
+        child.kill()
         print(f"{start} of {len(rows)}", file=sys.stderr, flush=True)
     return verdicts
 
