@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -29,7 +30,7 @@ std::string contents(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string relative(const fs::path& path) { return path.lexically_relative(kRoot).generic_string(); }
+std::string in_tree(const fs::path& path) { return path.lexically_relative(kRoot).generic_string(); }
 
 bool starts_with(const std::string& text, const std::string& prefix) { return text.rfind(prefix, 0) == 0; }
 
@@ -70,7 +71,7 @@ const std::map<std::string, std::vector<std::string>> kArrows{
 TEST(House, RoomsIncludeOnlyAlongTheArrows) {
   const std::regex include(R"re(#include "([^"]+)")re");
   for (const fs::path& path : sources()) {
-    const std::string file = relative(path), room = room_of(file, kArrows), text = contents(path);
+    const std::string file = in_tree(path), room = room_of(file, kArrows), text = contents(path);
     if (starts_with(file, "tests/installed") || starts_with(file, "fuzz/targets")) continue;  // projects of their own
     for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it) {
       const std::string header = (*it)[1], other = room_of(header, kArrows);
@@ -86,7 +87,7 @@ TEST(House, EveryFileSaysWhatItIs) {
   for (const fs::path& path : sources()) {
     const std::string text = contents(path);
     const bool implementation = path.extension() == ".cpp" && fs::exists(fs::path(path).replace_extension(".h"));
-    EXPECT_TRUE(implementation || starts_with(text, "//")) << relative(path) << " does not open with a comment";
+    EXPECT_TRUE(implementation || starts_with(text, "//")) << in_tree(path) << " does not open with a comment";
   }
 }
 
@@ -96,8 +97,8 @@ TEST(House, LinesFitAndHoldNoTabs) {
     std::size_t number = 0;
     for (std::string line; std::getline(file, line);) {
       ++number;
-      EXPECT_LE(line.size(), 132u) << relative(path) << ":" << number;
-      EXPECT_EQ(line.find('\t'), std::string::npos) << relative(path) << ":" << number;
+      EXPECT_LE(line.size(), 132u) << in_tree(path) << ":" << number;
+      EXPECT_EQ(line.find('\t'), std::string::npos) << in_tree(path) << ":" << number;
     }
   }
 }
@@ -106,7 +107,7 @@ TEST(House, NoUnreasonedTodo) {
   const std::regex bare(R"(\b(TODO|FIXME|XXX)\b(?!\())");
   for (const fs::path& path : sources()) {
     if (path.filename() == "house_test.cpp") continue;
-    EXPECT_FALSE(std::regex_search(contents(path), bare)) << relative(path);
+    EXPECT_FALSE(std::regex_search(contents(path), bare)) << in_tree(path);
   }
 }
 
@@ -153,7 +154,7 @@ TEST(House, TheReadmeNamesOnlyTestsThatExist) {
   const std::regex test_name(R"(^([A-Z][A-Za-z0-9]+)\.([A-Z][A-Za-z0-9]+)$)");
   std::string all;
   for (const fs::path& path : sources()) {
-    if (starts_with(relative(path), "tests/")) all += contents(path);
+    if (starts_with(in_tree(path), "tests/")) all += contents(path);
   }
   for (const std::string& word : quoted_words(contents(kRoot / "README.md"))) {
     std::smatch match;
