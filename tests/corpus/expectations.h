@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "ref/graph/options.h"
 #include "ref/graph/placement.h"
 #include "ref/graph/program.h"
 
