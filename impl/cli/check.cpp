@@ -28,28 +28,38 @@ constexpr const char* kFooter =
 
 const char* name_of(ref::Verdict v) {
   switch (v) {
-    case ref::Verdict::safe: return "safe";
-    case ref::Verdict::unsafe: return "unsafe";
-    case ref::Verdict::undecided: return "undecided";
+    case ref::Verdict::safe:
+      return "safe";
+    case ref::Verdict::unsafe:
+      return "unsafe";
+    case ref::Verdict::undecided:
+      return "undecided";
   }
   return "";
 }
 
 const char* name_of(ref::Method m) {
   switch (m) {
-    case ref::Method::terms: return "terms";
-    case ref::Method::choices: return "choices";
-    case ref::Method::smt: return "smt";
-    case ref::Method::one_cell: return "one-cell";
+    case ref::Method::terms:
+      return "terms";
+    case ref::Method::choices:
+      return "choices";
+    case ref::Method::smt:
+      return "smt";
+    case ref::Method::one_cell:
+      return "one-cell";
   }
   return "";
 }
 
 Status status_of(ref::Verdict v) {
   switch (v) {
-    case ref::Verdict::safe: return Status::holds;
-    case ref::Verdict::unsafe: return Status::failure;
-    case ref::Verdict::undecided: return Status::undecided;
+    case ref::Verdict::safe:
+      return Status::holds;
+    case ref::Verdict::unsafe:
+      return Status::failure;
+    case ref::Verdict::undecided:
+      return Status::undecided;
   }
   return Status::undecided;
 }
@@ -59,10 +69,14 @@ Json judgement_json(const ref::Judgement& j) {
   for (const ref::Hazard& h : j.hazards) {
     hazards.push_back({{"target", h.target}, {"value", h.value}, {"rule", h.rule}, {"node", h.node}});
   }
-  Json json = {{"verdict", name_of(j.verdict)}, {"method", name_of(j.method)}, {"hazards", hazards}, {"witness", nullptr}, {"note", j.note}};
+  Json json = {
+      {"verdict", name_of(j.verdict)}, {"method", name_of(j.method)}, {"hazards", hazards}, {"witness", nullptr}, {"note", j.note}};
   if (j.witness) {
-    json["witness"] = {{"choices", j.witness->choices},   {"where", j.witness->where}, {"expected", j.witness->expected},
-                       {"got", j.witness->got},           {"sentence", j.witness->sentence}};
+    json["witness"] = {{"choices", j.witness->choices},
+                       {"where", j.witness->where},
+                       {"expected", j.witness->expected},
+                       {"got", j.witness->got},
+                       {"sentence", j.witness->sentence}};
   }
   return json;
 }
@@ -117,7 +131,8 @@ void add_check(CLI::App& app, Session& session) {
   command.footer(kFooter);
   command.add_option("BEFORE", args->before, "The program, its mutations as outputs")->required();
   command.add_option("AFTER", args->after, "The same program with explicit copies, or rewritten");
-  command.add_option("--placement", args->placement, "Judge the placement in FILE (as `place --json` prints it)")->type_name("FILE");
+  command.add_option("--placement", args->placement, "Judge the placement in FILE (as `place --json` prints it)")
+      ->type_name("FILE");
   args->meaning.add_to(command);
   command.callback([args, &session] { session.status = check_command(*args); });
 }

@@ -71,7 +71,9 @@ void MeaningFlags::add_to(CLI::App& command) {
   command.add_flag("--json", json, "Print one JSON object instead of text");
   command.add_option("--lowering", lowering_, "Passes that run afterwards: executorch (default) makes view_copy an alias, or none")
       ->check(CLI::IsMember({"executorch", "none"}));
-  command.add_option("--semantics", semantics_, "parallel (default): what torch.export promises; sequential: copies one after the other")
+  command
+      .add_option("--semantics", semantics_,
+                  "parallel (default): what torch.export promises; sequential: copies one after the other")
       ->check(CLI::IsMember({"parallel", "sequential"}));
   command.add_option("--trust", trusted_, "Namespace of custom ops whose schemas are believed (repeatable)")
       ->type_name("NS")

@@ -47,5 +47,6 @@ void print_json(const Json&);
 void add_place(CLI::App&, Session&);
 void add_check(CLI::App&, Session&);
 void add_run(CLI::App&, Session&);
+void add_plan(CLI::App&, Session&);
 
 }  // namespace writeback::cli

@@ -21,7 +21,8 @@ constexpr const char* kExamples =
     "  writeback place model.pt2                 the program with its copies in place, each with its reason\n"
     "  writeback place model.pt2 --explain       a table: end slot, earliest slot, reason\n"
     "  writeback check before.txt after.txt      is this placement safe?\n"
-    "  writeback run model.pt2 --trace           the state before and after, node by node\n";
+    "  writeback run model.pt2 --trace           the state before and after, node by node\n"
+    "  writeback plan model.pt2 --html p.html    what early copies save, and the arena over time\n";
 
 int run(int argc, char** argv) {
   using namespace writeback::cli;
@@ -33,6 +34,7 @@ int run(int argc, char** argv) {
   add_place(app, session);
   add_check(app, session);
   add_run(app, session);
+  add_plan(app, session);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -33,7 +33,8 @@ constexpr const char* kFooter =
     "  writeback run model.txt                            values drawn by seed 0, copies at the end\n"
     "  writeback run model.txt --at earliest --trace      every node and copy in the order in which they run\n"
     "  writeback run model.txt --inputs in.json --json    in.json: {\"b_a\": [1, 2], \"x\": [3, 4]}\n"
-    "  writeback run - --batch < cases.jsonl              lines {\"program\": TEXT, \"at\", \"inputs\", \"seed\", \"lowered\", \"alias\"}\n";
+    "  writeback run - --batch < cases.jsonl              lines {\"program\": TEXT, \"at\", \"inputs\", \"seed\", \"lowered\", "
+    "\"alias\"}\n";
 
 /// Numbers as numbers, terms as strings.
 Json value_json(const std::string& value) {
@@ -91,7 +92,8 @@ void print_result(const ref::RunResult& result, bool trace) {
   for (const auto& [name, values] : result.state) {
     if (result.inputs.at(name) != values) fmt::print("after   {} = {}\n", name, list_text(values));
   }
-  for (std::size_t i = 0; i < result.outputs.size(); ++i) fmt::print("output  {} = {}\n", result.output_names[i], list_text(result.outputs[i]));
+  for (std::size_t i = 0; i < result.outputs.size(); ++i)
+    fmt::print("output  {} = {}\n", result.output_names[i], list_text(result.outputs[i]));
   if (result.trapped) fmt::print("trap: a copy's source overlaps its target without being it\n");
 }
 
@@ -99,7 +101,8 @@ std::map<std::string, std::vector<std::int64_t>> contents_from(const nlohmann::j
   if (!json.is_object()) throw InputError("inputs", "expected an object: placeholder names with lists of integers");
   std::map<std::string, std::vector<std::int64_t>> contents;
   for (const auto& [name, values] : json.items()) {
-    const bool integers = values.is_array() && std::all_of(values.begin(), values.end(), [](const auto& v) { return v.is_number_integer(); });
+    const bool integers =
+        values.is_array() && std::all_of(values.begin(), values.end(), [](const auto& v) { return v.is_number_integer(); });
     if (!integers) throw InputError("inputs/" + name, "expected a flat list of integers");
     contents[name] = values.get<std::vector<std::int64_t>>();
   }
@@ -183,7 +186,9 @@ void add_run(CLI::App& app, Session& session) {
   CLI::App& command = *app.add_subcommand("run", "Interpret a program and print its state before and after");
   command.footer(kFooter);
   command.add_option("PROGRAM", args->program, "Program to run, '-' = standard input")->required();
-  command.add_option("--at", args->at, "Where the copies stand: end (default: values are read first, then targets written), earliest, trace, search")
+  command
+      .add_option("--at", args->at,
+                  "Where the copies stand: end (default: values are read first, then targets written), earliest, trace, search")
       ->check(CLI::IsMember({"end", "earliest", "trace", "search"}));
   command.add_option("--placement", args->placement, "Run the placement in FILE (as `place --json` prints it)")->type_name("FILE");
   command.add_option("--seed", args->run.seed, "Seed of the initial contents");

@@ -47,7 +47,8 @@ std::vector<std::string> sorted(std::set<std::string> lines) { return {lines.beg
 std::vector<Case> text_cases() {
   std::vector<fs::path> paths;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(WRITEBACK_TESTS_DIR) / "corpus")) {
-    if (entry.path().extension() == ".txt" && contents(entry.path()).find(kExpect) != std::string::npos) paths.push_back(entry.path());
+    if (entry.path().extension() == ".txt" && contents(entry.path()).find(kExpect) != std::string::npos)
+      paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
   std::vector<Case> cases;
@@ -102,7 +103,8 @@ std::vector<std::string> described(const Program& program, const Placement& plac
 std::vector<std::string> described_clobbers(const Program& program,
                                             const std::vector<std::pair<std::uint32_t, std::uint32_t>>& clobbers) {
   std::set<std::string> lines;
-  for (const auto& [copy, by] : clobbers) lines.insert(fmt::format("clobbered {} by {}", pair_name(program, copy), pair_name(program, by)));
+  for (const auto& [copy, by] : clobbers)
+    lines.insert(fmt::format("clobbered {} by {}", pair_name(program, copy), pair_name(program, by)));
   return sorted(lines);
 }
 

@@ -112,8 +112,8 @@ TEST(House, NoUnreasonedTodo) {
 }
 
 TEST(House, TopLevelIsTheCard) {
-  const std::vector<std::string> allowed{"ref",       "impl",     "fuzz",    "proofs", "tests", "CMakeLists.txt", "README.md", "Makefile",
-                                         "LICENSE", "CMakePresets.json", "build"};
+  const std::vector<std::string> allowed{
+      "ref", "impl", "fuzz", "proofs", "tests", "CMakeLists.txt", "README.md", "Makefile", "LICENSE", "CMakePresets.json", "build"};
   for (const auto& entry : fs::directory_iterator(kRoot)) {
     const std::string name = entry.path().filename().string();
     EXPECT_TRUE(name[0] == '.' || std::find(allowed.begin(), allowed.end(), name) != allowed.end()) << name;

@@ -1,0 +1,99 @@
+// `writeback plan PROGRAM`: the memory that each placement needs, by ExecuTorch's planner and by a better one, with the bound that
+// none can beat; and a picture of the arena over time.
+#include <fmt/core.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "impl/cli/command.h"
+#include "impl/place.h"
+#include "impl/plan/executorch.h"
+#include "impl/report/plan_report.h"
+#include "ref/graph/error.h"
+
+namespace writeback::cli {
+namespace {
+
+struct PlanArguments {
+  MeaningFlags meaning;
+  std::string program, svg, html, picture = "earliest";
+  std::int64_t alignment = 16;
+  std::size_t search = impl::plan::SearchLimits{}.rounds;
+  std::vector<std::string> sizes;
+};
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  writeback plan model.pt2                     bytes by placement and planner\n"
+    "  writeback plan model.pt2 --html plan.html    the same with the arena over time, before and after\n"
+    "  writeback plan model.pt2 --size s0=128       a value for a symbolic size (else its upper bound)\n"
+    "  writeback plan model.pt2 --search 20000      a longer search for the best arena\n";
+
+std::map<std::string, std::int64_t> symbol_values(const std::vector<std::string>& words) {
+  std::map<std::string, std::int64_t> values;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    char* end = nullptr;
+    const long long value = equals == std::string::npos ? -1 : std::strtoll(word.c_str() + equals + 1, &end, 10);
+    if (value < 0 || end == word.c_str() + equals + 1 || *end != '\0')
+      throw InputError("--size", "expected SYMBOL=NUMBER, got '" + word + "'");
+    values[word.substr(0, equals)] = value;
+  }
+  return values;
+}
+
+std::vector<impl::NamedMeasurement> measured(const PlanArguments& args, const Program& program) {
+  const Options options = args.meaning.options_for(program);
+  impl::plan::MeasureOptions settings;
+  settings.alignment = args.alignment;
+  settings.symbols = symbol_values(args.sizes);
+  settings.search.rounds = args.search;
+  const auto measurement = [&](const Placement& placement) {
+    return impl::plan::measure(with_explicit_copies(program, placement), options, settings);
+  };
+  std::vector<impl::NamedMeasurement> all;
+  all.push_back({"end", measurement(impl::plan::released_placement(program))});
+  all.push_back({"earliest", measurement(impl::place(program, options).placement)});
+  return all;
+}
+
+const impl::NamedMeasurement& named(const std::vector<impl::NamedMeasurement>& all, const std::string& name) {
+  for (const impl::NamedMeasurement& m : all) {
+    if (m.name == name) return m;
+  }
+  throw InputError("--picture", "no placement is named '" + name + "'");
+}
+
+Status plan_command(const PlanArguments& args) {
+  const Program program = load(args.program);
+  const std::vector<impl::NamedMeasurement> all = measured(args, program);
+  for (const std::string& warning : all.back().measurement.warnings) fmt::print(stderr, "writeback: warning: {}\n", warning);
+  if (!args.svg.empty()) write_file(args.svg, impl::plan_svg(named(all, args.picture)));
+  if (!args.html.empty()) write_file(args.html, impl::plan_html(args.program, all));
+  if (args.meaning.json) {
+    print_json(impl::plan_json(all));
+  } else {
+    fmt::print("{}", impl::plan_table(all));
+  }
+  return Status::holds;
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, Session& session) {
+  const auto args = std::make_shared<PlanArguments>();
+  CLI::App& command = *app.add_subcommand("plan", "Measure the memory of each placement");
+  command.footer(kFooter);
+  command.add_option("PROGRAM", args->program, "Program to measure, '-' = standard input")->required();
+  command.add_option("--html", args->html, "Write one self-contained page with pictures to FILE")->type_name("FILE");
+  command.add_option("--svg", args->svg, "Write the arena of one placement to FILE")->type_name("FILE");
+  command.add_option("--picture", args->picture, "Which placement --svg shows (default: earliest)")->type_name("NAME");
+  command.add_option("--alignment", args->alignment, "Bytes to which storages are rounded up (default 16)")
+      ->check(CLI::Range(1, 65536));
+  command.add_option("--search", args->search, "First-fit runs that the best planner may spend")->type_name("N");
+  command.add_option("--size", args->sizes, "Value of a symbolic size, SYMBOL=NUMBER (repeatable)")->expected(1)->take_all();
+  args->meaning.add_to(command);
+  command.callback([args, &session] { session.status = plan_command(*args); });
+}
+
+}  // namespace writeback::cli
