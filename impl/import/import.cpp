@@ -85,13 +85,17 @@ Program read_program(std::string_view bytes, const std::string& name, const Impo
   }
 }
 
-Program read_program_file(const std::string& path, const ImportOptions& options) {
-  if (path == "-") return read_program(all_of(std::cin), "standard input", options);
+std::string read_file(const std::string& path) {
+  if (path == "-") return all_of(std::cin);
   if (std::filesystem::is_directory(path)) throw InputError(path, "expected a file, found a folder");
-  if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path)) {  // a pipe
-    std::ifstream stream(path, std::ios::binary);
-    return read_program(all_of(stream), path, options);
-  }
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw InputError(path, std::string("cannot be opened: ") + std::strerror(errno));
+  return all_of(stream);
+}
+
+Program read_program_file(const std::string& path, const ImportOptions& options) {
+  if (path == "-") return read_program(read_file(path), "standard input", options);
+  if (!std::filesystem::is_regular_file(path)) return read_program(read_file(path), path, options);  // a pipe, or nothing
   const MappedFile file(path);
   return read_program(file.bytes(), path, options);
 }
