@@ -231,7 +231,7 @@ class StepsBuilder {
         input.region = s_.regions_.intern({g.offset, g.sizes, g.strides});
       }
       shared.cells = std::max(shared.cells, storage_cells(input.region));
-      if (!s_.regions_.same(shared.birth, input.region)) shared.birth = kNoRegion;
+      if (shared.birth != kNoRegion && !s_.regions_.same(shared.birth, input.region)) shared.birth = kNoRegion;
     }
   }
 

@@ -111,6 +111,7 @@ class Checker {
   }
 
   /// A module that the text does not show may stand as an argument of a higher-order op, which is opaque then, and nowhere else.
+  /// An attribute that is told to be a tensor is a constant.
   void check_attributes(const Graph& graph, const std::string& path) {
     std::vector<bool> unknown(graph.value_count(), false);
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
@@ -118,7 +119,9 @@ class Checker {
       if (node.kind != Node::Kind::get_attr || index_of(node.target) >= program_.targets.size()) continue;
       const std::string& attribute = program_.target(node).name;
       const auto same = [&](const Subgraph& s) { return s.attribute == attribute; };
-      unknown[index_of(graph.result_of(node_id(n)))] = std::none_of(graph.subgraphs.begin(), graph.subgraphs.end(), same);
+      const bool constant = tensor_meta(node.meta) != nullptr;
+      unknown[index_of(graph.result_of(node_id(n)))] =
+          !constant && std::none_of(graph.subgraphs.begin(), graph.subgraphs.end(), same);
     }
     const auto report = [&](const std::string& place) {
       return [&, place](ValueId v) {
