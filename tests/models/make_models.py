@@ -572,7 +572,7 @@ def build(name, out):
     for stage, program in programs.items():
         strip(program)
         suffix = "" if stage == "exported" else "." + stage
-        (out / f"{name}{suffix}.txt").write_text(f"{program}\n")
+        (out / f"{name}{suffix}.txt").write_text(str(program))
         if stage != "edge":
             (out / f"{name}{suffix}.pt2").write_bytes(archive(name, program))
 
