@@ -48,5 +48,6 @@ void add_place(CLI::App&, Session&);
 void add_check(CLI::App&, Session&);
 void add_run(CLI::App&, Session&);
 void add_plan(CLI::App&, Session&);
+void add_effects(CLI::App&, Session&);
 
 }  // namespace writeback::cli

@@ -35,6 +35,7 @@ int run(int argc, char** argv) {
   add_check(app, session);
   add_run(app, session);
   add_plan(app, session);
+  add_effects(app, session);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -352,7 +352,19 @@ def work(rows, infos, start, queue):
     queue.put(("end",))
 
 
-def run(rows, seconds_an_operator=60):
+def next_message(queue, child, seconds):
+    """None where the child is gone or gives no sign for so long."""
+    for _ in range(2 * seconds):
+        alive = child.is_alive()
+        try:
+            return queue.get(timeout=0.5)
+        except Exception:  # noqa: BLE001  queue.Empty
+            if not alive:
+                return None
+    return None
+
+
+def run(rows, seconds_an_operator=40):
     """The verdicts, by a child that is started again behind an operator that ends it or never returns."""
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
@@ -365,9 +377,8 @@ def run(rows, seconds_an_operator=60):
         child.start()
         at = start
         while True:
-            try:
-                message = queue.get(timeout=seconds_an_operator)
-            except Exception:  # noqa: BLE001  queue.Empty: the child hangs or is gone
+            message = next_message(queue, child, seconds_an_operator)
+            if message is None:
                 child.kill()
                 verdicts.append({"op": rows[at]["op"], "calls": 0, "lies": {}, "notes": {"ended the child": 1}})
                 start = at + 1
@@ -382,7 +393,7 @@ def run(rows, seconds_an_operator=60):
                 break
         child.join(5)
         child.kill()
-        print(f"{start} of {len(rows)}", file=sys.stderr, flush=True)
+        print(f"{start} of {len(rows)} operators: {rows[start - 1]['op']}", file=sys.stderr, flush=True)
     return verdicts
 
 
