@@ -4,6 +4,11 @@
 
 namespace writeback::text {
 
+bool is_dotted_name(std::string_view s) {
+  Cursor cursor(s);
+  return !s.empty() && cursor.dotted_name() == s;
+}
+
 std::string_view trimmed(std::string_view s) {
   while (!s.empty() && (is_blank(s.front()) || s.front() == '\n')) s.remove_prefix(1);
   while (!s.empty() && (is_blank(s.back()) || s.back() == '\n')) s.remove_suffix(1);

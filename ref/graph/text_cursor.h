@@ -14,6 +14,9 @@ inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 inline bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 inline bool is_name_char(char c) { return is_name_start(c) || is_digit(c); }
 
+/// `torch.ops.aten.add.Tensor`: names joined by dots and nothing else.
+bool is_dotted_name(std::string_view s);
+
 /// `s` without blanks and line ends at both ends.
 std::string_view trimmed(std::string_view s);
 

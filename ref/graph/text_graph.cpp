@@ -57,10 +57,13 @@ class GraphReader {
     Node node;
     node.name = name;
     node.meta = std::move(meta);
+    if (opcode != "call_function" && !is_attribute_path(target))
+      cursor_.fail_at(line_, "expected the path of an attribute as target");
     if (opcode == "get_attr") {
       node.kind = Node::Kind::get_attr;
       node.target = targets_.find(python_target(std::string(target)));
     } else if (opcode == "call_function") {
+      if (!is_dotted_name(target)) cursor_.fail_at(line_, "expected the dotted name of a function as target");
       node.target = targets_.find(target);
       arguments(node);
     } else if (opcode == "call_module" || opcode == "call_method") {
@@ -139,7 +142,10 @@ class GraphReader {
       Argument kwargs = read_value(cursor_, context_);
       auto* dict = std::get_if<DictArgument>(&kwargs);
       if (dict == nullptr) cursor_.fail("a dict of arguments before it");
-      for (auto& [key, value] : dict->items) node.kwargs.push_back({std::move(key), std::move(value)});
+      for (auto& [key, value] : dict->items) {
+        if (!is_dotted_name(key)) cursor_.fail("names as keys of the arguments before it");
+        node.kwargs.push_back({std::move(key), std::move(value)});
+      }
     }
     cursor_.expect(')', "after the arguments");
   }

@@ -1,10 +1,10 @@
 // What the readers of one graph share: the names of its values, and where warnings go.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "ref/graph/ids.h"
@@ -12,19 +12,48 @@
 
 namespace writeback::text {
 
-/// Names are slices of the text that is read.
+/// The values of one graph by name: a flat hash table with linear probing, because a reader of a million nodes spends its time
+/// here. Names are slices of the text that is read.
 class Names {
  public:
   std::optional<ValueId> find(std::string_view name) const {
-    const auto found = known_.find(name);
-    if (found == known_.end()) return std::nullopt;
-    return found->second;
+    if (slots_.empty()) return std::nullopt;
+    const Slot& slot = slots_[place_of(name)];
+    return slot.name.data() == nullptr ? std::nullopt : std::optional(slot.value);
   }
   /// False where the name is taken.
-  bool add(std::string_view name, ValueId value) { return known_.try_emplace(name, value).second; }
+  bool add(std::string_view name, ValueId value) {
+    if (2 * (count_ + 1) > slots_.size()) grow();
+    Slot& slot = slots_[place_of(name)];
+    if (slot.name.data() != nullptr) return false;
+    slot = {name, value};
+    ++count_;
+    return true;
+  }
 
  private:
-  std::unordered_map<std::string_view, ValueId> known_;
+  struct Slot {
+    std::string_view name;  // no data = free
+    ValueId value{};
+  };
+
+  /// Where the name is, or the free slot where it would be.
+  std::size_t place_of(std::string_view name) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t i = std::hash<std::string_view>()(name) & mask;
+    while (slots_[i].name.data() != nullptr && slots_[i].name != name) i = (i + 1) & mask;
+    return i;
+  }
+  void grow() {
+    std::vector<Slot> old(slots_.empty() ? 64 : 2 * slots_.size());
+    old.swap(slots_);
+    for (const Slot& slot : old) {
+      if (slot.name.data() != nullptr) slots_[place_of(slot.name)] = slot;
+    }
+  }
+
+  std::vector<Slot> slots_;  // a power of two of them, at most half of them taken
+  std::size_t count_ = 0;
 };
 
 /// What a reader could not understand but left opaque or out; the first few, with their places.

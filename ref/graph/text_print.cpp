@@ -18,21 +18,6 @@
 namespace writeback {
 namespace {
 
-/// `self.a.b`, with getattr where a part is no name: `getattr(self, "0").weight`.
-std::string attribute(std::string_view path) {
-  std::string result = "self";
-  while (!path.empty()) {
-    const std::string_view part = path.substr(0, path.find('.'));
-    path.remove_prefix(std::min(path.size(), part.size() + 1));
-    text::Cursor cursor(part);
-    if (!part.empty() && cursor.name() == part)
-      result.append(".").append(part);
-    else
-      result = "getattr(" + result + ", \"" + std::string(part) + "\")";
-  }
-  return result;
-}
-
 /// `File "model.py", line 7, in forward` and the code in the next line: the frame of a stack trace that torch shows.
 std::optional<std::string> frame_at(std::string_view line, std::string_view code) {
   constexpr std::string_view kFile = "File \"", kLine = "\", line ", kIn = ", in ";
@@ -133,6 +118,8 @@ class GraphPrinter {
 
   /// Comments that were read are printed as they were; a graph without any gets those that torch makes of the stack traces.
   void comments(const Node& node, bool first) {
+    const bool picks = program_.target(node).is_getitem() && !node.metadata.contains("stack_trace");  // archives do not keep it
+    if (!commented_ && picks && !last_summary_.empty()) return;
     const std::string summary = commented_ ? std::string() : stack_trace_comment(node);
     if (commented_ ? node.comments.empty() : summary == last_summary_) return;
     if (!first) out_ += "    \n";
@@ -156,7 +143,7 @@ class GraphPrinter {
 
   void expression(const Node& node) {
     const Target& target = program_.target(node);
-    if (node.kind == Node::Kind::get_attr) return void(out_ += attribute(target.name));
+    if (node.kind == Node::Kind::get_attr) return void(out_ += text::print_attribute(target.name));
     if (node.kwargs.empty() && operation(node, target)) return;
     out_.append(spelled(node.target)).append("(");
     for (const Argument& a : node.args) {

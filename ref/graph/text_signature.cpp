@@ -266,13 +266,23 @@ void read_ranges(Cursor& cursor, Program& program) {
   }
 }
 
+namespace {
+
+void print_spec_target(std::string& out, const std::string& target) {
+  if (target.empty()) return;
+  out += " target=";
+  print_string(out, target);
+}
+
+}  // namespace
+
 void print_signature(std::string& out, const Program& program) {
   const Graph& graph = program.graph;
   out += "Graph signature: \n    # inputs\n";
   for (std::size_t i = 0; i < program.input_specs.size() && i < graph.placeholders.size(); ++i) {
     const InputSpec& spec = program.input_specs[i];
     out.append("    ").append(graph.placeholders[i].name).append(": ").append(name_in(kInputNames, spec.kind));
-    if (!spec.target.empty()) out.append(" target='").append(spec.target).append("'");
+    print_spec_target(out, spec.target);
     if (spec.persistent) out.append(" persistent=").append(*spec.persistent ? "True" : "False");
     out += '\n';
   }
@@ -282,7 +292,7 @@ void print_signature(std::string& out, const Program& program) {
     const OutputSpec& spec = program.output_specs[i];
     const ValueId* value = as_value(graph.outputs[i]);
     out.append("    ").append(value != nullptr ? graph.name_of(*value) : "").append(": ").append(name_in(kOutputNames, spec.kind));
-    if (!spec.target.empty()) out.append(" target='").append(spec.target).append("'");
+    print_spec_target(out, spec.target);
     out += '\n';
   }
   if (program.output_specs.empty()) out += "    \n";

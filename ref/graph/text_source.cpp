@@ -47,6 +47,7 @@ Prefix find_prefix(std::string_view text) {
     const std::size_t start = start_in_line(line);
     if (start == std::string_view::npos) continue;
     const std::string_view before = trimmed(line.substr(0, start));
+    if (before.starts_with('#') && before != "#") continue;  // a comment that speaks of a program
     const std::size_t space = before.find_last_of(" \t");
     const std::string_view mark = space == std::string_view::npos ? before : before.substr(space + 1);
     // A prefix ends in `>`, `|`, `#`, `]`: a word before the program is a sentence about it.

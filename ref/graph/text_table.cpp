@@ -60,6 +60,8 @@ class TableReader {
 
   void row(std::string_view opcode) {
     const std::string_view name = cell(1);
+    if (!is_dotted_name(name) || name.find('.') != std::string_view::npos)
+      cursor_.fail_at(line_, "expected a name in the second column");
     if (opcode == "placeholder") {
       if (!graph_.nodes.empty()) cursor_.fail_at(line_, "expected the placeholders before all nodes");
       define(name);
@@ -72,6 +74,8 @@ class TableReader {
       node.kind = Node::Kind::get_attr;
     else if (opcode != "call_function")
       cursor_.fail_at(line_, "expected placeholder, get_attr, call_function or output in the first column");
+    if (node.kind == Node::Kind::get_attr && !is_attribute_path(cell(2)))
+      cursor_.fail_at(line_, "expected the path of an attribute in the third column");
     node.target = node.kind == Node::Kind::get_attr ? targets_.find(python_target(std::string(cell(2)))) : function(cell(2));
     if (node.kind == Node::Kind::call) arguments(node);
     define(name);
@@ -86,18 +90,21 @@ class TableReader {
 
   /// `aten.add.Tensor`, `<EdgeOpOverload: aten.add.Tensor>: schema = ...`, `<built-in function getitem>`, `cond`.
   TargetId function(std::string_view text) {
+    const std::string spelled = spelled_function(text);
+    if (!is_dotted_name(spelled)) cursor_.fail_at(line_, "expected a function as target, found '" + std::string(text) + "'");
+    return targets_.find(read_target(spelled, targets_.schemas()));
+  }
+
+  static std::string spelled_function(std::string_view text) {
     constexpr std::string_view kEdge = "<EdgeOpOverload: ", kBuiltin = "<built-in function ", kFunction = "<function ";
     const auto inside = [&](std::string_view head) {
       const std::string_view rest = text.substr(head.size());
       return std::string(rest.substr(0, rest.find_first_of("> ")));
     };
-    if (text.starts_with(kEdge))
-      return targets_.find(read_target("executorch.exir.dialects.edge._ops." + inside(kEdge), targets_.schemas()));
-    if (text.starts_with(kBuiltin)) return targets_.find(python_target("operator." + inside(kBuiltin)));
-    if (text.starts_with(kFunction)) return targets_.find(python_target("torch." + inside(kFunction)));
-    if (text.find('.') == std::string_view::npos)
-      return targets_.find(read_target("torch.ops.higher_order." + std::string(text), targets_.schemas()));
-    return targets_.find(read_target("torch.ops." + std::string(text), targets_.schemas()));
+    if (text.starts_with(kEdge)) return "executorch.exir.dialects.edge._ops." + inside(kEdge);
+    if (text.starts_with(kBuiltin)) return "operator." + inside(kBuiltin);
+    if (text.starts_with(kFunction)) return "torch." + inside(kFunction);
+    return (text.find('.') == std::string_view::npos ? "torch.ops.higher_order." : "torch.ops.") + std::string(text);
   }
 
   void arguments(Node& node) {
@@ -106,7 +113,10 @@ class TableReader {
     auto* dict = std::get_if<DictArgument>(&kwargs);
     if (list == nullptr || dict == nullptr) cursor_.fail_at(line_, "expected a tuple and a dict of arguments in the last columns");
     node.args = std::move(list->items);
-    for (auto& [key, item] : dict->items) node.kwargs.push_back({std::move(key), std::move(item)});
+    for (auto& [key, item] : dict->items) {
+      if (!is_dotted_name(key)) cursor_.fail_at(line_, "expected names as keys of the last column");
+      node.kwargs.push_back({std::move(key), std::move(item)});
+    }
   }
 
   void output() {

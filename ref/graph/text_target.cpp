@@ -1,11 +1,15 @@
 #include "ref/graph/text_target.h"
 
+#include <algorithm>
 #include <array>
+
+#include "ref/graph/text_cursor.h"
 
 namespace writeback::text {
 namespace {
 
 constexpr std::string_view kOps = "torch.ops.", kHigherOrder = "torch.ops.higher_order.";
+constexpr std::string_view kModule = "self.";
 constexpr std::string_view kEdge = "executorch_exir_dialects_edge__ops_", kEdgeDotted = "executorch.exir.dialects.edge._ops.";
 
 // Longer symbols stand before the shorter ones that they start with.
@@ -64,9 +68,28 @@ std::string print_target(const Target& target) {
     case Target::Kind::higher_order:
       return std::string(kHigherOrder) + target.name;
     case Target::Kind::python:
-      return target.name;
+      return target.name.starts_with(kModule) ? print_attribute(std::string_view(target.name).substr(kModule.size())) : target.name;
   }
   return target.name;
+}
+
+bool is_attribute_path(std::string_view path) {
+  const auto valid = [](char c) { return is_name_char(c) || c == '.'; };
+  return !path.empty() && std::all_of(path.begin(), path.end(), valid) && path.front() != '.' && path.back() != '.' &&
+         path.find("..") == std::string_view::npos;
+}
+
+std::string print_attribute(std::string_view path) {
+  std::string result = "self";
+  while (!path.empty()) {
+    const std::string_view part = path.substr(0, path.find('.'));
+    path.remove_prefix(std::min(path.size(), part.size() + 1));
+    if (is_dotted_name(part))
+      result.append(".").append(part);
+    else
+      result = std::string("getattr(").append(result).append(", \"").append(part).append("\")");
+  }
+  return result;
 }
 
 TargetId TargetTable::find(const Target& target) {

@@ -16,6 +16,11 @@ Target read_target(std::string_view spelled, const SchemaTable&);
 std::string print_target(const Target&);
 Target python_target(std::string name);
 
+/// `a.b.0.weight`: parts of letters, digits and `_`.
+bool is_attribute_path(std::string_view path);
+/// `self.a.b`, with getattr where a part is no name: `getattr(self, "0").weight`.
+std::string print_attribute(std::string_view path);
+
 /// The targets of a program by their spelling, so that each spelling is taken apart once.
 class TargetTable {
  public:

@@ -178,16 +178,17 @@ class ValueReader {
     const std::string_view magnitude = text.starts_with('-') ? text.substr(1) : text;
     if (magnitude == "inf") return text == magnitude ? INFINITY : -INFINITY;
     if (magnitude == "nan") return std::nan("");
-    if (magnitude.empty() || !(is_digit(magnitude[0]) || magnitude[0] == '.')) return std::nullopt;
+    const std::size_t point = magnitude.starts_with('.') ? 1 : 0;
+    if (point >= magnitude.size() || !is_digit(magnitude[point])) return std::nullopt;
     const char* end = text.data() + text.size();
     std::int64_t integer = 0;
     if (const auto read = std::from_chars(text.data(), end, integer); read.ec == std::errc() && read.ptr == end) return integer;
     double real = 0;
-    const bool integral = magnitude.find_first_not_of("0123456789") == std::string_view::npos;
     const auto read = std::from_chars(text.data(), end, real);
-    if (!integral && read.ec == std::errc() && read.ptr == end) return real;
-    if (!integral && !is_complex_number(magnitude) && read.ec == std::errc()) return std::nullopt;
-    return Symbol{Symbol::Kind::other, std::string(text)};
+    const bool integral = magnitude.find_first_not_of("0123456789") == std::string_view::npos;
+    const bool too_large = read.ptr == end && (integral || read.ec == std::errc::result_out_of_range);
+    if (too_large || is_complex_number(magnitude)) return Symbol{Symbol::Kind::other, std::string(text)};
+    return read.ptr == end ? std::optional<Argument>(real) : std::nullopt;
   }
 
   static std::optional<Argument> constant_in(std::string_view word) {
@@ -238,15 +239,32 @@ class ValueReader {
     if (text.empty()) cursor_.fail("a value");
     if (auto constant = constant_in(text)) return std::move(*constant);
     if (auto number = number_in(text)) return std::move(*number);
-    if (text.starts_with("torch.") || text.find("(") != std::string_view::npos) return symbol_of(text);
+    if (text.starts_with("torch.") && is_dotted_name(text)) return symbol_of(text);
+    if (is_call(text)) return symbol_of(text);
     if (is_device(text)) return Symbol{Symbol::Kind::device, device_call(text)};
     if (is_operator_name(text)) return Symbol{Symbol::Kind::op, "torch.ops." + std::string(text)};
     return std::string(text);
   }
 
+  /// `Name(...)`, so that it reads back in code as it is.
+  static bool is_call(std::string_view text) {
+    Cursor cursor(text);
+    if (cursor.dotted_name().empty() || cursor.peek() != '(') return false;
+    int open = 0;
+    for (; !cursor.at_end(); cursor.advance()) {
+      const char c = cursor.peek();
+      if (c == '\'' || c == '"') return false;
+      if (c == '(' || c == '[') ++open;
+      if ((c == ')' || c == ']') && --open == 0) return cursor.position() + 1 == text.size();
+    }
+    return false;
+  }
+
   static bool is_device(std::string_view text) {
     constexpr std::array kDevices{"cpu", "cuda", "mps", "meta", "xpu", "hpu", "xla", "npu"};
-    const std::string_view type = text.substr(0, text.find(':'));
+    const std::size_t colon = text.find(':');
+    const std::string_view type = text.substr(0, colon), index = colon == std::string_view::npos ? "0" : text.substr(colon + 1);
+    if (index.empty() || index.find_first_not_of("0123456789") != std::string_view::npos) return false;
     return std::find(kDevices.begin(), kDevices.end(), type) != kDevices.end();
   }
   static std::string device_call(std::string_view text) {
@@ -257,8 +275,7 @@ class ValueReader {
   }
   /// `my.touch.default`.
   static bool is_operator_name(std::string_view text) {
-    Cursor cursor(text);
-    return cursor.dotted_name() == text && std::count(text.begin(), text.end(), '.') == 2;
+    return is_dotted_name(text) && std::count(text.begin(), text.end(), '.') == 2;
   }
 
   Argument slice() {

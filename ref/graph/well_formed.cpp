@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_set>
 
 #include "ref/graph/error.h"
 #include "ref/graph/schema.h"
+#include "ref/graph/text_names.h"
 
 namespace writeback {
 namespace {
@@ -46,32 +46,32 @@ class Checker {
   }
 
   void check_names(const Graph& graph, const std::string& path) {
-    std::unordered_set<std::string_view> names;
+    text::Names names;
     for (std::size_t v = 0; v < graph.value_count(); ++v) {
       const std::string& name = graph.name_of(value_id(v));
       const bool node = !graph.is_placeholder(value_id(v));
-      const std::string place = path + (node ? "node %" : "placeholder %") + name;
+      const auto place = [&] { return path + (node ? "node %" : "placeholder %") + name; };
       if (name.empty())
-        add(BreachKind::duplicate_name, place + "(value " + std::to_string(v) + ")", "expected a name");
-      else if (!names.insert(name).second)
-        add(BreachKind::duplicate_name, place, "another value has the same name");
+        add(BreachKind::duplicate_name, place() + "(value " + std::to_string(v) + ")", "expected a name");
+      else if (!names.add(name, value_id(v)))
+        add(BreachKind::duplicate_name, place(), "another value has the same name");
     }
   }
 
   void check_node(const Graph& graph, std::size_t n, const std::string& path) {
     const Node& node = graph.nodes[n];
-    const std::string place = path + "node %" + node.name;
+    const auto place = [&] { return path + "node %" + node.name; };
     const std::size_t own = index_of(graph.result_of(node_id(n)));
     const auto check = [&](ValueId v) {
       if (index_of(v) >= graph.value_count())
-        add(BreachKind::value_out_of_range, place, no_such(v));
+        add(BreachKind::value_out_of_range, place(), no_such(v));
       else if (index_of(v) >= own)
-        add(BreachKind::use_before_definition, place, "uses %" + graph.name_of(v) + " before its definition");
+        add(BreachKind::use_before_definition, place(), "uses %" + graph.name_of(v) + " before its definition");
     };
     for (const Argument& a : node.args) for_each_value(a, check);
     for (const KeywordArgument& a : node.kwargs) for_each_value(a.value, check);
     if (index_of(node.target) >= program_.targets.size()) {
-      return add(BreachKind::target_out_of_range, place,
+      return add(BreachKind::target_out_of_range, place(),
                  "calls target " + std::to_string(index_of(node.target)) + ", which the program does not have");
     }
     check_target(node, place);
@@ -80,24 +80,26 @@ class Checker {
 
   static std::string no_such(ValueId v) { return "names value " + std::to_string(index_of(v)) + ", which the graph does not have"; }
 
-  void check_target(const Node& node, const std::string& place) {
+  template <typename Place>
+  void check_target(const Node& node, const Place& place) {
     const Target& target = program_.target(node);
     const bool complete = target.is_op() && (target.ns == "aten" || target.ns == "prims");
     if (node.kind != Node::Kind::call || !complete || found_[index_of(node.target)] != nullptr) return;
-    add(BreachKind::unknown_operator, place,
+    add(BreachKind::unknown_operator, place(),
         "expected an operator, found " + target.qualified_name() + "; a '# schema:' line can tell of it");
   }
 
-  void check_getitem(const Graph& graph, const Node& node, const std::string& place) {
+  template <typename Place>
+  void check_getitem(const Graph& graph, const Node& node, const Place& place) {
     const ValueId* of = node.args.size() == 2 ? as_value(node.args[0]) : nullptr;
     const std::int64_t* index = node.args.size() == 2 ? as_int(node.args[1]) : nullptr;
     if (of == nullptr || index == nullptr || *index < 0) {
-      return add(BreachKind::getitem_index, place, "expected getitem(value, number from 0)");
+      return add(BreachKind::getitem_index, place(), "expected getitem(value, number from 0)");
     }
     if (index_of(*of) >= graph.value_count() || graph.is_placeholder(*of)) return;
     const std::optional<std::size_t> count = result_count(graph.node(graph.producer_of(*of)));
     if (!count || static_cast<std::size_t>(*index) < *count) return;
-    add(BreachKind::getitem_index, place,
+    add(BreachKind::getitem_index, place(),
         "picks result " + std::to_string(*index) + " of %" + graph.name_of(*of) + ", which has " + std::to_string(*count));
   }
 
@@ -123,6 +125,7 @@ class Checker {
       unknown[index_of(graph.result_of(node_id(n)))] =
           !constant && std::none_of(graph.subgraphs.begin(), graph.subgraphs.end(), same);
     }
+    if (std::find(unknown.begin(), unknown.end(), true) == unknown.end()) return;
     const auto report = [&](const std::string& place) {
       return [&, place](ValueId v) {
         if (index_of(v) >= unknown.size() || !unknown[index_of(v)]) return;

@@ -94,6 +94,31 @@ TEST(TextErrors, AliasOfNoPlaceholder) {
             "line 1, column 29: expected as many strides as sizes before it, found the end of the text");
 }
 
+std::string graph_error(const std::string& node) {
+  return error_of("graph():\n    %x : [num_users=1] = placeholder[target=x]\n    " + node + "\n    return y\n");
+}
+
+TEST(TextErrors, TargetThatIsNoName) {
+  EXPECT_EQ(graph_error("%y : [num_users=1] = call_function[target=torch.ops.at\xff](args = (%x,), kwargs = {})"),
+            "line 3, column 5: expected the dotted name of a function as target");
+  EXPECT_EQ(graph_error("%y : [num_users=1] = get_attr[target=a b]"),
+            "line 3, column 5: expected the path of an attribute as target");
+  EXPECT_EQ(graph_error("%y : [num_users=1] = call_everything[target=a]"),
+            "line 3, column 5: expected placeholder, get_attr or call_function, found 'call_everything'");
+}
+
+TEST(TextErrors, KeywordThatIsNoName) {
+  EXPECT_NE(graph_error("%y : [num_users=1] = call_function[target=a.b](args = (%x,), kwargs = {'1 2': 3})")
+                .find("expected names as keys of the arguments"),
+            std::string::npos);
+}
+
+TEST(TextErrors, NumberThatIsNone) {
+  EXPECT_NE(after_replacing("(b_a, x)", "(b_a, 1.2.3)").find("line 5, column 58: expected a number, found '1.2.3)"),
+            std::string::npos);
+  EXPECT_EQ(after_replacing("(b_a, x)", "(b_a, 1e999)"), "");
+}
+
 TEST(TextErrors, NestingIsLimited) {
   const std::string lists(100'000, '[');
   EXPECT_NE(after_replacing("(b_a, x)", "(" + lists).find("expected lists at most 64 deep"), std::string::npos);

@@ -132,6 +132,11 @@ TEST(Text, StackTracesOfAnArchiveGiveTheCommentsOfTorch) {
       << traced;
 }
 
+TEST(Text, ACommentThatSpeaksOfAProgramIsNoProgram) {
+  const std::string text = "# options: class GraphModule(torch.nn.Module):\n# see ExportedProgram:\n" + kSmall;
+  EXPECT_EQ(print_text(read_text(text)), text);
+}
+
 TEST(Text, CodeWithoutSignatureTellsInputsByName) {
   EXPECT_EQ(small_readable().input_specs[0].kind, InputKind::buffer);
   EXPECT_EQ(small_readable().input_specs[0].target, "a");
