@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "impl/import/encoding.h"
+#include "impl/import/strides.h"
 
 namespace writeback::impl {
 namespace {
@@ -73,6 +74,11 @@ JsonOut device_of(const std::string& device) {
   return {{"type", device.empty() ? "cpu" : device.substr(0, colon)}, {"index", index}};
 }
 
+/// Adds a member that is not there yet. (operator[] of an ordered object looks at all members first.)
+void append(JsonOut& object, const std::string& key, JsonOut value) {
+  object.get_ref<JsonOut::object_t&>().emplace_back(key, std::move(value));
+}
+
 /// A value whose meta would be a tensor's, were it told: torch needs one for results that nothing uses.
 JsonOut unknown_tensor_meta() {
   return {
@@ -102,6 +108,7 @@ std::string target_text(const Target& target) {
 
 GraphWriter::GraphWriter(const Program& program, const SchemaTable& schemas, const Graph& graph)
     : program_(program), schemas_(schemas), graph_(graph) {
+  if (&graph == &program.graph) strides_ = guessed_strides(program);
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     if (!is_picked(node_id(n))) continue;
     const Node& node = graph.nodes[n];
@@ -170,6 +177,12 @@ GraphWriter::ValueKind GraphWriter::kind_of(ValueId v, const SchemaType* type) c
   return compares ? ValueKind::boolean : ValueKind::integer;
 }
 
+JsonOut GraphWriter::strides_json(ValueId v, const TensorMeta& meta) const {
+  if (meta.strides) return sizes_json(*meta.strides);
+  if (index_of(v) >= strides_.size() || !strides_[index_of(v)]) return contiguous_strides_json(meta.sizes);
+  return sizes_json({strides_[index_of(v)]->begin(), strides_[index_of(v)]->end()});
+}
+
 JsonOut GraphWriter::tensor_meta_of(ValueId v, const TensorMeta& meta) const {
   const bool is_parameter = &graph_ == &program_.graph && graph_.is_placeholder(v) && index_of(v) < program_.input_specs.size() &&
                             program_.input_specs[index_of(v)].kind == InputKind::parameter;
@@ -177,7 +190,7 @@ JsonOut GraphWriter::tensor_meta_of(ValueId v, const TensorMeta& meta) const {
           {"sizes", sizes_json(meta.sizes)},
           {"requires_grad", is_parameter},
           {"device", device_of(meta.device)},
-          {"strides", meta.strides ? sizes_json(*meta.strides) : contiguous_strides_json(meta.sizes)},
+          {"strides", strides_json(v, meta)},
           {"storage_offset", sym_int_json(meta.storage_offset)},
           {"layout", kStrided}};
 }
@@ -185,18 +198,18 @@ JsonOut GraphWriter::tensor_meta_of(ValueId v, const TensorMeta& meta) const {
 /// What the file tells of a value, beside the nodes.
 void GraphWriter::add_values(ValueId v) {
   const std::string& key = graph_.name_of(v);
-  if (const TensorMeta* meta = tensor_meta(graph_.meta_of(v))) tensor_values_[key] = tensor_meta_of(v, *meta);
+  if (const TensorMeta* meta = tensor_meta(graph_.meta_of(v))) append(tensor_values_, key, tensor_meta_of(v, *meta));
   const auto* scalar = std::get_if<SymScalarMeta>(&graph_.meta_of(v));
   if (scalar == nullptr) return;
   switch (scalar->kind) {
     case SymScalarMeta::Kind::integer:
-      sym_int_values_[key] = sym_int_json(SymInt::parse(scalar->text));
+      append(sym_int_values_, key, sym_int_json(SymInt::parse(scalar->text)));
       return;
     case SymScalarMeta::Kind::floating:
-      sym_float_values_[key] = expression_json(scalar->text);
+      append(sym_float_values_, key, expression_json(scalar->text));
       return;
     case SymScalarMeta::Kind::boolean:
-      sym_bool_values_[key] = expression_json(scalar->text);
+      append(sym_bool_values_, key, expression_json(scalar->text));
       return;
   }
 }
@@ -250,7 +263,7 @@ JsonOut GraphWriter::tensors_picked_from(ValueId list, const std::string& unused
   for (std::size_t i = 0; i < count; ++i) {
     const auto pick = picks.find(static_cast<std::int64_t>(i));
     const std::string name = pick != picks.end() ? graph_.name_of(pick->second) : unused_prefix + std::to_string(i);
-    if (pick == picks.end()) tensor_values_[name] = unknown_tensor_meta();
+    if (pick == picks.end()) append(tensor_values_, name, unknown_tensor_meta());
     names.push_back({{"name", name}});
   }
   return names;
@@ -266,7 +279,7 @@ JsonOut GraphWriter::output(NodeId n, std::size_t index, const SchemaType* type)
   }
   if (pick != picks.end()) return named(kind_of(pick->second, type), graph_.name_of(pick->second));
   if (type != nullptr && type->is_list()) return {{"as_tensors", JsonOut::array()}};
-  tensor_values_[unused] = unknown_tensor_meta();
+  append(tensor_values_, unused, unknown_tensor_meta());
   return named(ValueKind::tensor, unused);
 }
 

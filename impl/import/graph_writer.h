@@ -5,6 +5,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -47,12 +48,14 @@ class GraphWriter {
   const Subgraph* subgraph_of(ValueId) const;
   void add_values(ValueId);
   JsonOut tensor_meta_of(ValueId, const TensorMeta&) const;
+  JsonOut strides_json(ValueId, const TensorMeta&) const;
 
   const Program& program_;
   const SchemaTable& schemas_;
   const Graph& graph_;
   std::unordered_map<ValueId, std::map<std::int64_t, ValueId>> picks_;  ///< getitem users by index, the first of each
   std::unordered_map<ValueId, ValueId> twins_;                          ///< later getitems of the same index
+  std::vector<std::optional<std::vector<std::int64_t>>> strides_;       ///< by value, where the program tells none
   JsonOut tensor_values_ = JsonOut::object(), sym_int_values_ = JsonOut::object(), sym_float_values_ = JsonOut::object(),
           sym_bool_values_ = JsonOut::object();
 };

@@ -5,6 +5,7 @@
 #include "impl/import/json.h"
 #include "impl/import/spec_names.h"
 
+#include <unordered_set>
 #include <utility>
 
 namespace writeback::impl {
@@ -71,17 +72,32 @@ void read_input_specs(const Json& specs, Program& program) {
   }
 }
 
-void check_output_name(const Json& body, const Program& program, std::size_t i) {
+/// The names of all values, gathered when first asked for.
+class Names {
+ public:
+  explicit Names(const Graph& graph) : graph_(graph) {}
+  bool has(std::string_view name) {
+    for (std::size_t i = names_.size(); i < graph_.value_count(); ++i) names_.insert(graph_.name_of(value_id(i)));
+    return names_.count(name) != 0;
+  }
+
+ private:
+  const Graph& graph_;
+  std::unordered_set<std::string_view> names_;
+};
+
+void check_output_name(const Json& body, const Program& program, std::size_t i, Names& names) {
   const std::string_view name = spec_name(body);
   const ValueId* value = as_value(program.graph.outputs[i]);
   if (name.empty() || value == nullptr || program.graph.name_of(*value) == name) return;
   // A spec may still name a getitem that the writer merged with its twin; one that names another value is in the wrong place.
-  if (!find_value(program.graph, name)) return;
+  if (!names.has(name)) return;
   body.fail("expected the spec of output '" + program.graph.name_of(*value) + "', found that of '" + std::string(name) + "'");
 }
 
 void read_output_specs(const Json& specs, Program& program) {
   const std::size_t count = program.graph.outputs.size();
+  Names names(program.graph);
   specs.each([&](const Json& json) {
     const std::size_t i = program.output_specs.size();
     const auto& row = row_of(kOutputSpecs, json);
@@ -89,7 +105,7 @@ void read_output_specs(const Json& specs, Program& program) {
     OutputSpec spec{row.kind, {}};
     if (row.target != nullptr) spec.target = body[row.target].text();
     if (i >= count) json.fail("expected one spec for each of the graph's " + std::to_string(count) + " outputs");
-    check_output_name(body, program, i);
+    check_output_name(body, program, i, names);
     program.output_specs.push_back(std::move(spec));
     if (is_mutation(row.kind) && !placeholder_of(program, program.output_specs.back())) {
       body.fail("mutates '" + program.output_specs.back().target + "', which is no input of the program");
@@ -106,7 +122,8 @@ void read_ranges(const Json& ranges, Program& program) {
     const Json min = json["min_val"], max = json["max_val"];
     if (!min.is_null()) range.min = min.integer();
     if (!max.is_null()) range.max = max.integer();
-    program.range_constraints.insert_or_assign(std::string(symbol), range);
+    const bool is_new = program.range_constraints.insert_or_assign(std::string(symbol), range).second;
+    if (is_new) program.range_order.emplace_back(symbol);
   });
 }
 

@@ -98,14 +98,20 @@ JsonOut module_call_graph_json(const Program& program) {
                             {"forward_arg_names", names}}}}});
 }
 
+JsonOut range_json(SymRange range) {
+  JsonOut min = nullptr, max = nullptr;
+  if (range.min != std::numeric_limits<std::int64_t>::min()) min = range.min;
+  if (range.max != std::numeric_limits<std::int64_t>::max()) max = range.max;
+  return {{"min_val", min}, {"max_val", max}};
+}
+
 JsonOut ranges_json(const Program& program) {
   JsonOut json = JsonOut::object();
-  for (const auto& [symbol, range] : program.range_constraints) {
-    JsonOut min = nullptr, max = nullptr;
-    if (range.min != std::numeric_limits<std::int64_t>::min()) min = range.min;
-    if (range.max != std::numeric_limits<std::int64_t>::max()) max = range.max;
-    json[symbol] = {{"min_val", min}, {"max_val", max}};
+  for (const std::string& symbol : program.range_order) {
+    const auto range = program.range_constraints.find(symbol);
+    if (range != program.range_constraints.end()) json[symbol] = range_json(range->second);
   }
+  for (const auto& [symbol, range] : program.range_constraints) json[symbol] = range_json(range);
   return json;
 }
 
