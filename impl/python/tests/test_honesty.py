@@ -1,0 +1,40 @@
+"""The effects of every operator, against real tensors; and that the comparison can fail."""
+
+import copy
+
+import honesty
+import pytest
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return honesty.effects(None)
+
+
+def test_no_effect_claims_too_little(rows, capsys):
+    """Every operator that can be called here; prints the counts."""
+    verdicts = list(honesty.run(list(filter(honesty.is_testable, rows))))
+    result = honesty.summary(rows, verdicts)
+    with capsys.disabled():
+        print("\nhonesty:", {k: v for k, v in result.items() if k != "lies"})
+    assert result["lies"] == {}
+    assert result["compared"] > 2000
+
+
+PLANTED = {
+    "aten::reshape": lambda rule: rule["results"][0].update(kind="fresh", of=[]),
+    "aten::view": lambda rule: rule["results"][0].update(kind="fresh", of=[]),
+    "aten::clone": lambda rule: rule["results"][0].update(kind="alias", of=["self"]),
+    "aten::add.Tensor": lambda rule: rule["reads"].remove("other"),
+    "aten::add_.Tensor": lambda rule: rule["writes"].remove("self"),
+    "aten::rand_like": lambda rule: rule["traits"].remove("random"),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_lie_is_found(rows, name):
+    row = copy.deepcopy(next(r for r in rows if r["op"] == name))
+    assert [v["lies"] for v in honesty.run([row])] == [{}]
+    for rule in row["rules"]:
+        PLANTED[name](rule)
+    assert [bool(v["lies"]) for v in honesty.run([row])] == [True]
