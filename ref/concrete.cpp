@@ -62,29 +62,32 @@ Number ConcreteDomain::cast(Cell c, DType from, DType to) {
 Term ConcreteDomain::term_of(Cell c) { return c.known ? terms_.make(symbols_.intern(std::to_string(c.value)), {}) : c.term; }
 
 void ConcreteDomain::evaluate(const Call<Cell>& call) {
-  const bool known = std::ranges::all_of(call.inputs, &Number::known);
-  if (known && !call.step.random && run_kernels(call)) return;
+  std::vector<bool> done(call.blocks.size(), false);
+  if (std::ranges::all_of(call.inputs, &Number::known) && !call.step.random) run_kernels(call, done);
   std::vector<Term> inputs;
   for (const Cell c : call.inputs) inputs.push_back(term_of(c));
   const Term all = terms_.make(symbols_.intern(""), inputs);
-  for (const Block& b : call.blocks) {
+  for (std::size_t k = 0; k < call.blocks.size(); ++k) {
+    if (done[k]) continue;
+    const Block& b = call.blocks[k];
     for (std::uint32_t i = 0; i < b.count; ++i)
       call.outputs[b.first + i] = {0, false, terms_.make(call.step.symbol, {&all, 1}, b.number, i)};
   }
 }
 
-bool ConcreteDomain::run_kernels(const Call<Cell>& call) {
+void ConcreteDomain::run_kernels(const Call<Cell>& call, std::vector<bool>& done) {
   const Program& program = call.steps.program();
-  if (!has_kernel(program.target(call.step.node))) return false;
+  const Target& target = program.target(call.step.node);
+  if (!has_kernel(target)) return;
   const Operands operands(call, regions_);
-  for (const Block& b : call.blocks) {
+  const bool list = call.step.leaf_count > 1 || target.name.starts_with("_foreach_");
+  for (std::size_t k = 0; k < call.blocks.size(); ++k) {
+    const Block& b = call.blocks[k];
     const std::uint32_t element = b.number < call.step.leaf_count ? b.number : b.number - call.step.leaf_count;
-    const bool list = call.blocks.size() > 1 || program.target(call.step.node).name.starts_with("_foreach_");
     const auto result = run_kernel(program, call.step.node, operands, list ? element : 0, b.dtype);
-    if (!result || result->cells.size() != b.count) return false;
-    for (std::uint32_t i = 0; i < b.count; ++i) call.outputs[b.first + i] = {result->cells[i], true, {}};
+    done[k] = result && result->cells.size() == b.count;
+    for (std::uint32_t i = 0; done[k] && i < b.count; ++i) call.outputs[b.first + i] = {result->cells[i], true, {}};
   }
-  return true;
 }
 
 std::string ConcreteDomain::text(Cell c) const { return c.known ? std::to_string(c.value) : terms_.text(c.term, symbols_); }

@@ -39,7 +39,7 @@ class ConcreteDomain {
   std::string text(Cell) const;
 
  private:
-  bool run_kernels(const Call<Cell>&);
+  void run_kernels(const Call<Cell>&, std::vector<bool>& done);
   Term term_of(Cell);
 
   Terms& terms_;

@@ -11,6 +11,9 @@
 //   Cell part(RegionId, Cell whole)                     one-cell mode: the region read out of a storage, and
 //   Cell update(RegionId, Cell whole, Cell part)        the storage after the region was written
 //
+// In one-cell mode a cell stands for all elements of a tensor in row-major order, whatever its sizes, so that a reshape of a whole
+// storage is the storage; function symbols tell the sizes of their operands.
+//
 // An observer sees what each step and each copy touches; the class Blind sees nothing.
 #pragma once
 
@@ -97,7 +100,7 @@ class Interpreter {
     gather(s);
     switch (s.movement) {
       case Movement::none:
-        return compute(s);
+        return s.group > 0 ? compute_element_by_element(s) : compute(s);
       case Movement::view:
       case Movement::clone:
         return move(s);
@@ -208,7 +211,7 @@ class Interpreter {
   }
 
   bool is_whole(const Storage& s, RegionId region) const {
-    return s.birth == kNoRegion ? region == scalar_ : regions_.same(s.birth, region);
+    return s.birth == kNoRegion ? region == scalar_ : regions_.same_elements(s.birth, region);
   }
 
   bool share_a_cell(Tensor a, Tensor b) { return a.storage == b.storage && regions_.may_overlap(a.region, b.region); }
@@ -276,6 +279,27 @@ class Interpreter {
     evaluate(s);
   }
 
+  /// _foreach_ ops: element i of the result, or of the written list, from element i of every list, one after the other.
+  void compute_element_by_element(const Step& s) {
+    const std::span<const OperandStep> operands = steps_.operands(s);
+    for (std::uint32_t i = 0; i < s.group; ++i) {
+      inputs_.clear();
+      operands_.clear();
+      blocks_.clear();
+      for (std::size_t k = i; k < operands.size(); k += s.group) {
+        if (operands[k].reads) read_leaf(operands[k].leaves.first);
+      }
+      for (const std::uint32_t scalar : steps_.scalars(s)) read_leaf(scalar);
+      observe_reads(s);
+      const std::uint32_t self = operands[i].leaves.first;
+      if (operands[i].writes)
+        write_later(s.leaf_count + i, tensor(self), steps_.leaf(self).dtype);
+      else
+        bind_fresh(s, s.first_leaf + i);
+      evaluate(s);
+    }
+  }
+
   std::uint32_t choices_of(const ResultStep& r) const {
     switch (r.kind) {
       case ResultKind::may_alias:
@@ -301,12 +325,14 @@ class Interpreter {
   /// Binds leaf i of a result; true where it is fresh and must be computed.
   bool bind_result(const Step& s, const ResultStep& r, std::uint32_t i, std::uint32_t nth) {
     const std::uint32_t leaf = r.leaves.first + i, element = r.elementwise ? 0 : i;
+    if (s.rebinds) return bind_rebound(s, leaf, source_leaf(s, r, i, 0));
     switch (r.kind) {
       case ResultKind::none:
       case ResultKind::fresh:
         return bind_fresh(s, leaf);
       case ResultKind::same:
-        return bind_same(s, leaf, source_leaf(s, r, i, 0));
+        tensor_of_[leaf] = tensor_of_[source_leaf(s, r, i, 0)];
+        return false;
       case ResultKind::alias: {
         const std::uint32_t which = choices_of(r) > 0 ? choice(s, nth + i) : 0;
         return bind_view(s, leaf, element, tensor(source_leaf(s, r, i, which)));
@@ -349,9 +375,9 @@ class Interpreter {
     return {base.storage, regions_.intern(placed)};
   }
 
-  bool bind_same(const Step& s, std::uint32_t leaf, std::uint32_t source) {
+  /// t_ and the like: the operand itself, under all its names, gets another geometry.
+  bool bind_rebound(const Step& s, std::uint32_t leaf, std::uint32_t source) {
     tensor_of_[leaf] = tensor_of_[source];
-    if (!s.rebinds) return false;
     observer_.rebind(s.node, tensor_of_[source]);
     const RegionId region = steps_.view(s, 0, tensor(source).region);
     if (region != kNoRegion) tensors_[tensor_of_[source]].region = region;
@@ -435,7 +461,7 @@ class Interpreter {
     blocks_.clear();
     bind_fresh(s, leaf);
     if (one_cell_) {
-      outputs_.assign(1, regions_.same(picked, logical) ? inputs_[0] : domain_.part(picked, inputs_[0]));
+      outputs_.assign(1, regions_.same_elements(picked, logical) ? inputs_[0] : domain_.part(picked, inputs_[0]));
     } else {
       outputs_.clear();
       for (const std::uint32_t cell : regions_.cells(picked)) outputs_.push_back(inputs_[cell]);

@@ -184,9 +184,20 @@ Result map(const std::optional<Elements>& a, F f) {
   return r;
 }
 
+int category(DType t) { return t == DType::b8 ? 0 : is_floating(t) ? 2 : 1; }
+
+/// Type promotion as far as it changes integers: a tensor without dimensions does not widen one of its category that has some.
+void demote(Elements& a, const Elements& b) {
+  const bool narrows = a.sizes.empty() && !b.sizes.empty() && b.dtype != DType::unknown && category(a.dtype) <= category(b.dtype);
+  if (!narrows || category(b.dtype) == 0) return;
+  for (std::int64_t& cell : a.cells) cell = wrap(cell, b.dtype);
+}
+
 template <typename F>
-Result zip(const std::optional<Elements>& a, const std::optional<Elements>& b, F f) {
+Result zip(std::optional<Elements> a, std::optional<Elements> b, F f) {
   if (!a || !b) return std::nullopt;
+  demote(*a, *b);
+  demote(*b, *a);
   const auto sizes = broadcast_sizes(a->sizes, b->sizes);
   if (!sizes) return std::nullopt;
   Result r = expand(*a, *sizes);

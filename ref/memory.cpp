@@ -57,16 +57,18 @@ RegionId Regions::intern(const Region& region) {
   Entry e;
   e.geometry = region;
   e.overlaps_itself = region.overlaps_itself();
+  e.contiguous = region.offset == 0 && same_region(region, Region::contiguous(region.sizes));
   const RegionId id = add(std::move(e));
   by_hash_.emplace(hash, id);
   return id;
 }
 
-RegionId Regions::intern_path(RegionId base, const std::string& step) {
+RegionId Regions::intern_path(RegionId base, const std::string& step, bool dense) {
   const std::string path = fmt::format("{} of {}", step, static_cast<std::int32_t>(base));
   if (const auto found = by_path_.find(path); found != by_path_.end()) return found->second;
   Entry e;
   e.path = path;
+  e.dense = dense;
   return by_path_[path] = add(std::move(e));
 }
 
@@ -106,7 +108,13 @@ bool Regions::same(RegionId a, RegionId b) const {
   return x != nullptr && y != nullptr && same_region(*x, *y);
 }
 
+bool Regions::same_elements(RegionId a, RegionId b) const {
+  if (same(a, b) || (entry(a).dense && entry(b).dense)) return true;
+  return entry(a).contiguous && entry(b).contiguous && geometry(a)->numel() == geometry(b)->numel();
+}
+
 std::optional<bool> Regions::overlap(RegionId a, RegionId b) {
+  if (a == b) return geometry(a) == nullptr || !geometry(a)->is_empty();
   const std::uint64_t key = (static_cast<std::uint64_t>(a) << 32) | static_cast<std::uint64_t>(b);
   const auto found = overlaps_.find(key);
   return found != overlaps_.end() ? found->second : overlaps_[key] = compute_overlap(a, b);

@@ -33,7 +33,9 @@ class Regions {
 
   RegionId intern(const Region&);
   /// One-cell mode: the region that the view `step` makes of `base`, known by name alone.
-  RegionId intern_path(RegionId base, const std::string& step);
+  /// `dense`: it is all of its storage, in row-major order.
+  RegionId intern_path(RegionId base, const std::string& step, bool dense = false);
+  bool is_dense_path(RegionId id) const { return entry(id).dense; }
   /// The region as the source of a copy into something of the sizes of `target`: PyTorch's broadcasting. kNoRegion where it has
   /// none.
   RegionId expand(RegionId, RegionId target);
@@ -44,6 +46,9 @@ class Regions {
   std::span<const std::uint32_t> cells(RegionId);
   /// The very same tensor over the same cells (strides of size-1 dimensions do not count).
   bool same(RegionId a, RegionId b) const;
+  /// The same elements in the same order, though perhaps in other sizes: both contiguous from the storage's start, and equally
+  /// many.
+  bool same_elements(RegionId a, RegionId b) const;
   bool overlaps_itself(RegionId id) const { return entry(id).overlaps_itself; }
   /// Do two regions of one storage share a cell? nullopt where a path hides it.
   std::optional<bool> overlap(RegionId a, RegionId b);
@@ -56,7 +61,7 @@ class Regions {
   struct Entry {
     std::optional<Region> geometry;
     std::string path;
-    bool overlaps_itself = false, listed = false;
+    bool overlaps_itself = false, listed = false, contiguous = false, dense = false;
     std::vector<std::uint32_t> cells;
   };
   const Entry& entry(RegionId id) const { return entries_[static_cast<std::uint32_t>(id)]; }

@@ -47,6 +47,9 @@ class Runner {
       const Schedule schedule(program_, *placement);
       execution_.run_placed(schedule, choices, schedule.returned(), after);
     }
+    if (const auto node = execution_.interpreter().overlapping_write()) {
+      throw InputError("node %" + program_.graph.node(*node).name, "writes a tensor that overlaps itself");
+    }
     take();
     return std::move(result_);
   }

@@ -22,6 +22,14 @@ bool is_view_copy(const Target& t) {
   return t.is_op() && t.ns == "aten" && t.name == "view_copy" && t.overload != "dtype" && t.overload != "out";
 }
 
+/// Ops that keep all elements in row-major order.
+bool is_reshape(const Target& t) {
+  static const std::unordered_set<std::string> kNames = {"view",         "view_copy", "reshape",        "_unsafe_view",
+                                                         "flatten",      "unsqueeze", "unsqueeze_copy", "squeeze",
+                                                         "squeeze_copy", "alias",     "detach"};
+  return t.is_op() && t.ns == "aten" && t.overload != "dtype" && kNames.contains(t.name);
+}
+
 bool is_copy(const Target& t) {
   return t.is_op() && t.ns == "aten" && (t.name == "copy_" || t.name == "copy") && t.overload != "out";
 }
@@ -29,8 +37,8 @@ bool is_copy(const Target& t) {
 /// An argument with its tensors left out, for function symbols.
 class SymbolText {
  public:
-  SymbolText(const Steps& steps, std::span<const OperandEffect> operands, std::vector<std::uint32_t>& scalars)
-      : steps_(steps), operands_(operands), scalars_(scalars) {}
+  SymbolText(const Steps& steps, std::span<const OperandEffect> operands, std::vector<std::uint32_t>& scalars, bool tell_sizes)
+      : steps_(steps), operands_(operands), scalars_(scalars), tell_sizes_(tell_sizes) {}
 
   std::string of(const Target& target, const Node& node) {
     text_ = target.is_op()
@@ -53,6 +61,7 @@ class SymbolText {
     if (next_ < operands_.size() && operands_[next_].value == v) {
       const OperandEffect& operand = operands_[next_++];
       text_ += operand.reads ? "%" : operand.writes ? "!" : metadata(v);
+      if (tell_sizes_ && operand.reads) text_ += metadata(v);
       return;
     }
     const LeafRange range = steps_.leaves_of(v);
@@ -95,6 +104,7 @@ class SymbolText {
   const Steps& steps_;
   std::span<const OperandEffect> operands_;
   std::vector<std::uint32_t>& scalars_;
+  const bool tell_sizes_;  ///< one-cell mode: the cells do not tell
   std::size_t next_ = 0;
   std::string text_;
 };
@@ -181,7 +191,8 @@ class StepsBuilder {
     if (!sizes) {
       std::string text = "sizes";
       for (const SymInt& size : meta->sizes) text.append(" ").append(size.text());
-      return s_.regions_.one_cell() ? s_.regions_.intern_path(kNoRegion, text) : s_.regions_.intern({});
+      return s_.regions_.one_cell() ? s_.regions_.intern_path(kNoRegion, text, !meta->strides || !is_input)
+                                    : s_.regions_.intern({});
     }
     Region region = Region::contiguous(*sizes);
     if (meta->strides) {
@@ -262,6 +273,7 @@ class StepsBuilder {
     add_results(step);
     add_symbol(step, target);
     add_movement(step, target);
+    add_group(step, target);
     add_choices(step);
     const bool writes = std::ranges::any_of(s_.operands(step), [](const OperandStep& o) { return o.writes; });
     step.observed = s_.effects_.has(n, Trait::observed) || (s_.effects_.has(n, Trait::returns_nothing) && !writes);
@@ -277,7 +289,7 @@ class StepsBuilder {
 
   void add_symbol(Step& step, const Target& target) {
     step.first_scalar = static_cast<std::uint32_t>(s_.scalars_.size());
-    SymbolText text(s_, s_.effects_.operands(step.node), s_.scalars_);
+    SymbolText text(s_, s_.effects_.operands(step.node), s_.scalars_, s_.regions_.one_cell());
     step.symbol = s_.symbols_.intern(text.of(target, graph_.node(step.node)));
     step.scalar_count = static_cast<std::uint32_t>(s_.scalars_.size()) - step.first_scalar;
   }
@@ -302,8 +314,8 @@ class StepsBuilder {
     const auto& picks = getitems_[index_of(step.node)];
     if (!effect.list) return results == 1 && effect.kind != ResultKind::none ? std::max(1u, most(picks)) : 1;
     if (effect.elementwise) return static_cast<std::uint32_t>(effect.operands.size());
-    if (results == 1 && !effect.operands.empty()) {
-      const LeafRange base = s_.operands(step)[effect.operands[0]].leaves;
+    if (results == 1 && step.operand_count > 0) {
+      const LeafRange base = s_.operands(step)[effect.operands.empty() ? 0 : effect.operands[0]].leaves;
       const Region* shape =
           base.count == 1 && s_.leaf(base.first).shape != kNoRegion ? s_.regions_.geometry(s_.leaf(base.first).shape) : nullptr;
       const auto count = shape == nullptr ? std::nullopt : view_count(s_.program_, step.node, *shape);
@@ -327,13 +339,24 @@ class StepsBuilder {
       s_.sources_.insert(s_.sources_.end(), effect.operands.begin(), effect.operands.end());
       result.leaves = {static_cast<std::uint32_t>(s_.leaves_.size()), element_count(step, effect, effects.size(), r)};
       for (std::uint32_t i = 0; i < result.leaves.count; ++i) {
-        add_leaf(meta_of(step, effects.size(), effect.list, r, i), effect.kind == ResultKind::none);
+        const std::uint32_t leaf = add_leaf(meta_of(step, effects.size(), effect.list, r, i), effect.kind == ResultKind::none);
+        if (effect.list && effects.size() == 1 && s_.leaves_[leaf].dtype == DType::unknown) guess_element(step, i);
       }
       s_.results_.push_back(result);
       ++step.result_count;
     }
     step.leaf_count = static_cast<std::uint32_t>(s_.leaves_.size()) - step.first_leaf;
     s_.ranges_.push_back({step.first_leaf, step.leaf_count});
+  }
+
+  /// An element of a list that nothing picks: what the view op makes of operand 0, if it is one.
+  void guess_element(const Step& step, std::uint32_t element) {
+    const LeafRange base = step.operand_count == 0 ? LeafRange{} : s_.operands(step)[0].leaves;
+    const Region* shape =
+        base.count != 1 || s_.leaf(base.first).shape == kNoRegion ? nullptr : s_.regions_.geometry(s_.leaf(base.first).shape);
+    const auto region =
+        shape == nullptr ? std::nullopt : view_region(s_.program_, step.node, Region::contiguous(shape->sizes), element);
+    if (region) s_.leaves_.back() = {s_.leaf(base.first).dtype, s_.regions_.intern(Region::contiguous(region->sizes))};
   }
 
   /// `getitem` names some of the leaves of its operand: a return of a tuple, an element of a list.
@@ -385,6 +408,19 @@ class StepsBuilder {
     }
     const bool moves = step.movement == Movement::view || step.movement == Movement::clone;
     if (moves && result.kind == ResultKind::fresh) link_source(step);
+  }
+
+  /// _foreach_ ops whose operands are lists of one length (and scalars).
+  void add_group(Step& step, const Target& target) const {
+    if (step.opaque || !target.is_op() || !target.name.starts_with("_foreach_")) return;
+    const std::span<const OperandStep> operands = s_.operands(step);
+    const auto written = static_cast<std::uint32_t>(std::ranges::count_if(operands, &OperandStep::writes));
+    const bool tensors = std::ranges::all_of(operands, [](const OperandStep& o) { return o.leaves.count == 1; });
+    const bool fresh = std::ranges::all_of(s_.results(step), [](const ResultStep& r) { return r.kind == ResultKind::fresh; });
+    const std::uint32_t group = written > 0 ? written : step.leaf_count;
+    const bool first = std::ranges::all_of(operands.first(std::min<std::size_t>(written, operands.size())), &OperandStep::writes);
+    const bool both = written > 0 && step.leaf_count > 0;
+    if (group > 0 && !operands.empty() && operands.size() % group == 0 && tensors && fresh && first && !both) step.group = group;
   }
 
   /// A view op in the sense of view_region: it moves elements and does nothing else.
@@ -473,6 +509,7 @@ RegionId Steps::compute_view(const Step& step, std::uint32_t element, RegionId b
   const Region* from = regions_.geometry(base);
   if (from == nullptr) {
     if (leaves_[leaf].shape == base) return base;
+    if (regions_.is_dense_path(base) && is_reshape(program_.target(step.node))) return leaves_[leaf].shape;
     return regions_.intern_path(base, symbols_.name(step.symbol) + "." + std::to_string(element));
   }
   const auto integer_of = [](const void* self, ValueId v) -> std::optional<std::int64_t> {

@@ -58,7 +58,8 @@ struct Step {
   std::uint32_t first_leaf = 0, leaf_count = 0;  ///< all leaves of all results
   Movement movement = Movement::none;
   bool idle = false;  ///< nothing to run
-  bool random = false, uninitialized = false, observed = false, rebinds = false, opaque = false, functional_copy = false;
+  bool random = false, uninitialized = false, observed = false, rebinds = false, opaque = false;
+  std::uint32_t group = 0;      ///< _foreach_ ops: so many elements; operands k, k + group, ... belong together
   std::int32_t shares = -1;     ///< operand whose storage the result may take
   std::int32_t root_leaf = -1;  ///< view_copy: the leaf at the root of its chain
   std::int32_t choice = -1;     ///< its first choice point among the semantic ones

@@ -75,7 +75,11 @@ void Terms::print(Term t, const Symbols& symbols, int depth, std::string& out) c
     out += "…";
     return;
   }
-  out += symbols.name(n.symbol);
+  const std::string& name = symbols.name(n.symbol);
+  if (name.empty()) return print_list(children(n), symbols, depth, out);  // the list of what an op reads
+  out += name;
+  const bool number = name[0] == '-' || (name[0] >= '0' && name[0] <= '9');
+  if (number && n.child_count == 0) return;
   if (n.child_count > 0) {
     out += '(';
     print_list(children(n), symbols, depth - 1, out);
