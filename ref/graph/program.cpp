@@ -9,16 +9,24 @@ namespace {
 
 InputKind input_kind_of(OutputKind kind) {
   switch (kind) {
-    case OutputKind::buffer_mutation: return InputKind::buffer;
+    case OutputKind::buffer_mutation:
+      return InputKind::buffer;
     case OutputKind::parameter_mutation:
-    case OutputKind::gradient_to_parameter: return InputKind::parameter;
+    case OutputKind::gradient_to_parameter:
+      return InputKind::parameter;
     case OutputKind::user_output:
     case OutputKind::loss_output:
     case OutputKind::gradient_to_user_input:
     case OutputKind::user_input_mutation:
-    case OutputKind::token: return InputKind::user_input;
+    case OutputKind::token:
+      return InputKind::user_input;
   }
   return InputKind::user_input;
+}
+
+/// What output specs call input i: user inputs go by the placeholder's name, the others by the FQN.
+std::string_view name_in_specs(const Program& program, std::size_t i) {
+  return program.input_specs[i].kind == InputKind::user_input ? program.graph.placeholders[i].name : program.input_specs[i].target;
 }
 
 }  // namespace
@@ -39,23 +47,34 @@ TargetId Program::intern(const Target& t) {
 
 std::optional<ValueId> placeholder_of(const Program& program, const OutputSpec& spec) {
   const InputKind kind = input_kind_of(spec.kind);
-  const auto& placeholders = program.graph.placeholders;
-  for (std::size_t i = 0; i < placeholders.size() && i < program.input_specs.size(); ++i) {
-    const InputSpec& input = program.input_specs[i];
-    const bool match = kind == InputKind::user_input ? input.kind == kind && placeholders[i].name == spec.target
-                                                     : input.kind == kind && input.target == spec.target;
-    if (match) return value_id(i);
+  for (std::size_t i = 0; i < program.graph.placeholders.size() && i < program.input_specs.size(); ++i) {
+    if (program.input_specs[i].kind == kind && name_in_specs(program, i) == spec.target) return value_id(i);
   }
   return std::nullopt;
 }
 
+std::vector<std::optional<ValueId>> placeholders_of_outputs(const Program& program) {
+  std::map<InputKind, std::unordered_map<std::string_view, ValueId>> named;
+  for (std::size_t i = 0; i < program.graph.placeholders.size() && i < program.input_specs.size(); ++i) {
+    named[program.input_specs[i].kind].try_emplace(name_in_specs(program, i), value_id(i));  // the first of a name
+  }
+  std::vector<std::optional<ValueId>> result;
+  for (const OutputSpec& spec : program.output_specs) {
+    const auto& of_kind = named[input_kind_of(spec.kind)];
+    const auto found = of_kind.find(spec.target);
+    result.push_back(found == of_kind.end() ? std::nullopt : std::optional(found->second));
+  }
+  return result;
+}
+
 std::vector<WriteBack> write_backs(const Program& program) {
   std::vector<WriteBack> result;
+  const std::vector<std::optional<ValueId>> placeholders = placeholders_of_outputs(program);
   for (std::size_t i = 0; i < program.output_specs.size() && i < program.graph.outputs.size(); ++i) {
     const OutputSpec& spec = program.output_specs[i];
     if (!is_mutation(spec.kind)) continue;
     const std::string place = "output " + std::to_string(i);
-    const std::optional<ValueId> target = placeholder_of(program, spec);
+    const std::optional<ValueId> target = placeholders[i];
     if (!target) throw InputError(place, "mutates '" + spec.target + "', which is no input of the program");
     const ValueId* value = as_value(program.graph.outputs[i]);
     if (value == nullptr) throw InputError(place, "a mutation of '" + spec.target + "' must be a value of the graph");

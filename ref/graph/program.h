@@ -181,6 +181,9 @@ std::vector<WriteBack> write_backs(const Program&);
 /// The placeholder that an output spec's target names: by FQN for buffers and parameters, by name for user inputs.
 std::optional<ValueId> placeholder_of(const Program&, const OutputSpec&);
 
+/// placeholder_of for all output specs at once: for programs with thousands of them.
+std::vector<std::optional<ValueId>> placeholders_of_outputs(const Program&);
+
 /// Finds a value by name in the top graph; nullopt where there is none. Linear.
 std::optional<ValueId> find_value(const Graph&, std::string_view name);
 

@@ -156,11 +156,12 @@ class Checker {
 
   void check_mutations() {
     const std::size_t count = std::min(program_.output_specs.size(), program_.graph.outputs.size());
+    const auto placeholders = placeholders_of_outputs(program_);
     for (std::size_t i = 0; i < count; ++i) {
       const OutputSpec& spec = program_.output_specs[i];
       if (!is_mutation(spec.kind)) continue;
       const std::string place = "output " + std::to_string(i);
-      if (!placeholder_of(program_, spec)) {
+      if (!placeholders[i]) {
         add(BreachKind::mutation_of_unknown_target, place, "mutates '" + spec.target + "', which is no input of the program");
       }
       if (as_value(program_.graph.outputs[i]) == nullptr) {
