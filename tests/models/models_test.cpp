@@ -41,7 +41,7 @@ std::vector<std::string> by_name(const Program& program, const impl::PlaceResult
 TEST(Models, ThereAreTwelveAndMore) { EXPECT_GE(files({".pt2"}).size(), 24u); }
 
 TEST(Models, EveryPlacementIsSafe) {
-  for (const fs::path& path : files({".pt2"})) {
+  for (const fs::path& path : files({".pt2", ".txt"})) {
     const Program program = impl::read_program_file(path.string());
     const impl::PlaceResult result = impl::place(program);
     EXPECT_TRUE(result.lowering_hazards.empty()) << path.filename();
