@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "impl/region_domain.h"
 #include "impl/rules.h"
 #include "impl/targets.h"
 #include "ref/graph/error.h"
@@ -15,29 +16,7 @@ namespace writeback::impl {
 inline namespace WRITEBACK_BUILD {
 namespace {
 
-/// The domain in which the rules run: sets are lists of entries, and meet looks for two that overlap.
-struct Regions {
-  using Bool = bool;
-  using Set = std::span<const Entry>;
-  const RegionTable& table;
-
-  bool meet(Set a, Set b) const {
-    return any_pair(a, b, [&](const Entry& x, const Entry& y) { return impl::WRITEBACK_BUILD::meet(table, x, y); });
-  }
-  bool meet_anew(Set a, Set b) const {
-    return any_pair(a, b,
-                    [&](const Entry& x, const Entry& y) { return !same_home(x, y) && impl::WRITEBACK_BUILD::meet(table, x, y); });
-  }
-  bool either(bool a, bool b) const { return a || b; }
-  bool both(bool a, bool b) const { return a && b; }
-  bool negate(bool a) const { return !a; }
-  bool clause(Clause c, bool b) const { return b && in_force(c); }
-
-  template <typename F>
-  static bool any_pair(Set a, Set b, F&& f) {
-    return std::ranges::any_of(a, [&](const Entry& x) { return std::ranges::any_of(b, [&](const Entry& y) { return f(x, y); }); });
-  }
-};
+using Regions = RegionDomain;
 
 /// When something happens: after so many nodes, and its order there among copies and temporaries.
 struct Time {

@@ -165,5 +165,18 @@ typename D::Bool rebased_read(const D& d, typename D::Bool reader_live, const Ce
   return d.clause(Clause::rebased_read, d.both(d.both(reader_live, between), written));  // lowering
 }
 
+/// A reader of a value may not take the target instead: after the copy a node writes the target's cells, or the value's.
+template <typename D>
+typename D::Bool forward_spoiled_by_node(const D& d, const typename D::Set& target, const Cells<D>& value, const Cells<D>& writes) {
+  const auto hits = [&](const typename D::Set& set) { return d.either(d.meet(writes.plain, set), d.meet(writes.lowered, set)); };
+  return d.either(hits(target), d.either(hits(value.plain), hits(value.lowered)));
+}
+
+/// The same for a later copy: it writes the target's cells again.
+template <typename D>
+typename D::Bool forward_spoiled_by_copy(const D& d, const typename D::Set& target, const typename D::Set& later_target) {
+  return d.meet(target, later_target);
+}
+
 }  // namespace WRITEBACK_BUILD
 }  // namespace writeback::impl

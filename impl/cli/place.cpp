@@ -6,6 +6,7 @@
 
 #include "impl/cli/command.h"
 #include "impl/cli/implementation.h"
+#include "impl/forward.h"
 #include "impl/import/import.h"
 #include "impl/report/place_report.h"
 #include "ref/graph/text.h"
@@ -19,7 +20,7 @@ struct PlaceArguments {
   std::string output;
   std::string emit;
   std::string implementation = "fast";
-  bool explain = false;
+  bool explain = false, forward = false;
 };
 
 constexpr const char* kFooter =
@@ -30,9 +31,11 @@ constexpr const char* kFooter =
     "  writeback place issue.txt --json                 the copies, temporaries and reasons as JSON\n"
     "  writeback place model.pt2 --emit dot | dot -Tsvg the graph with its hazards\n";
 
-std::string emitted(const PlaceArguments& args, const Program& program, const impl::PlaceResult& result) {
+std::string emitted(const PlaceArguments& args, const Program& program, const Options& options, const impl::PlaceResult& result) {
   if (args.emit == "dot") return impl::place_dot(program, result);
-  const Program placed = with_explicit_copies(program, result.placement, impl::copy_comments(program, result));
+  std::vector<impl::Forwarded> readers;
+  if (args.forward) readers = impl::forwardable(program, result.placement, options);
+  const Program placed = impl::with_forwarded_readers(program, result.placement, readers, impl::copy_comments(program, result));
   return args.emit == "json" ? impl::write_json(placed) : print_text(placed);
 }
 
@@ -52,7 +55,7 @@ Status place_command(const PlaceArguments& args) {
   const bool wants_program = !args.output.empty() || !args.emit.empty() || !wants_report;
   const bool program_on_stdout = wants_program && (args.output.empty() || args.output == "-") && !args.meaning.json;
   if (wants_program && (program_on_stdout || !args.output.empty())) {
-    write_file(args.output.empty() ? "-" : args.output, emitted(args, program, result));
+    write_file(args.output.empty() ? "-" : args.output, emitted(args, program, options, result));
   }
   if (wants_report) report(args, program, result, program_on_stdout);
   return result.lowering_hazards.empty() ? Status::holds : Status::failure;
@@ -69,6 +72,8 @@ void add_place(CLI::App& app, Session& session) {
   command.add_option("--emit", args->emit, "Form of the placed program: text (default), json (export schema) or dot")
       ->check(CLI::IsMember({"text", "json", "dot"}));
   command.add_flag("--explain", args->explain, "Print the table of copies: end slot, earliest slot, reason");
+  command.add_flag("--forward", args->forward,
+                   "Later readers of a value take the state that it was copied to, so that it dies early");
   command.add_option("--impl", args->implementation, std::string("Who places: ") + kImplementations)->type_name("NAME");
   args->meaning.add_to(command);
   command.callback([args, &session] { session.status = place_command(*args); });

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "impl/cli/command.h"
+#include "impl/forward.h"
 #include "impl/place.h"
 #include "impl/plan/executorch.h"
 #include "impl/report/plan_report.h"
@@ -48,12 +49,13 @@ std::vector<impl::NamedMeasurement> measured(const PlanArguments& args, const Pr
   settings.alignment = args.alignment;
   settings.symbols = symbol_values(args.sizes);
   settings.search.rounds = args.search;
-  const auto measurement = [&](const Placement& placement) {
-    return impl::plan::measure(with_explicit_copies(program, placement), options, settings);
-  };
+  const auto measurement = [&](const Program& placed) { return impl::plan::measure(placed, options, settings); };
+  const Placement earliest = impl::place(program, options).placement;
+  const std::vector<impl::Forwarded> readers = impl::forwardable(program, earliest, options);
   std::vector<impl::NamedMeasurement> all;
-  all.push_back({"end", measurement(impl::plan::released_placement(program))});
-  all.push_back({"earliest", measurement(impl::place(program, options).placement)});
+  all.push_back({"end", measurement(with_explicit_copies(program, impl::plan::released_placement(program)))});
+  all.push_back({"earliest", measurement(with_explicit_copies(program, earliest))});
+  all.push_back({"forwarded", measurement(impl::with_forwarded_readers(program, earliest, readers))});
   return all;
 }
 

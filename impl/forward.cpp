@@ -1,0 +1,157 @@
+#include "impl/forward.h"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "impl/aliases.h"
+#include "impl/region_domain.h"
+#include "impl/rules.h"
+#include "ref/graph/effects.h"
+#include "ref/graph/region.h"
+#include "ref/graph/well_formed.h"
+
+namespace writeback::impl {
+inline namespace WRITEBACK_BUILD {
+namespace {
+
+/// Strides that are not told are those of a contiguous tensor.
+bool is_contiguous(const TensorMeta& meta) {
+  if (!meta.strides) return true;
+  std::vector<std::int64_t> sizes;
+  for (const SymInt& size : meta.sizes) {
+    if (!size.is_number()) return false;
+    sizes.push_back(size.number());
+  }
+  const std::vector<std::int64_t> expected = contiguous_strides(sizes);
+  return std::equal(expected.begin(), expected.end(), meta.strides->begin(), meta.strides->end(),
+                    [](std::int64_t a, const SymInt& b) { return b.is_number() && b.number() == a; });
+}
+
+bool agree(const TensorMeta* value, const TensorMeta* target) {
+  if (value == nullptr || target == nullptr || value->dtype != target->dtype || value->sizes != target->sizes) return false;
+  return (value->strides && value->strides == target->strides) || (is_contiguous(*value) && is_contiguous(*target));
+}
+
+class Forwarding {
+ public:
+  Forwarding(const Program& program, const Placement& placement, const Options& options)
+      : program_(program),
+        placement_(placement),
+        effects_(program, options),
+        write_backs_(write_backs(program)),
+        aliases_(walk_aliases(program, effects_, options, write_backs_)),
+        outputs_(user_outputs(program)) {}
+
+  std::vector<Forwarded> run() {
+    find_copies();
+    std::vector<Forwarded> found;
+    for (std::size_t n = 0; n < program_.graph.nodes.size(); ++n) {
+      if (is_left_alone(node_id(n))) continue;
+      for (const OperandEffect& operand : effects_.operands(node_id(n))) {
+        const auto copy = copy_of_.find(operand.value);
+        if (copy == copy_of_.end() || index_of(placement_.copies[copy->second].at.slot) > n) continue;
+        const Forwarded use{copy->second, node_id(n)};
+        if (found.empty() || !(found.back() == use)) found.push_back(use);
+      }
+    }
+    return found;
+  }
+
+ private:
+  using Regions = RegionDomain;
+
+  /// For each value the first copy of it whose target nobody writes afterwards.
+  void find_copies() {
+    for (std::uint32_t k = 0; k < write_backs_.size(); ++k) {
+      const WriteBack& w = write_backs_[k];
+      const PlacedCopy& copy = placement_.copies[k];
+      const bool fits = !copy.in_place && !copy.temporary && !program_.graph.is_placeholder(w.value) &&
+                        agree(tensor_meta(program_.graph.meta_of(w.value)), tensor_meta(program_.graph.meta_of(w.target)));
+      if (!fits || is_spoiled(k)) continue;
+      const auto [at, fresh] = copy_of_.emplace(w.value, k);
+      if (!fresh && copy.at < placement_.copies[at->second].at) at->second = k;
+    }
+  }
+
+  Cells<Regions> cells_of(ValueId v) const {
+    const SetId id = aliases_.cells[index_of(v)];
+    return {aliases_.sets.plain(id), aliases_.sets.lowered(id)};
+  }
+
+  bool is_spoiled(std::uint32_t k) const {
+    const Regions domain{aliases_.regions};
+    const WriteBack& w = write_backs_[k];
+    const Position at = placement_.copies[k].at;
+    const Regions::Set target = aliases_.entries(w.target);
+    for (const Touch& touch : aliases_.touches) {
+      if (!touch.writes || index_of(touch.node) < index_of(at.slot)) continue;
+      const Cells<Regions> cells{aliases_.sets.plain(touch.cells), aliases_.sets.lowered(touch.cells)};
+      if (forward_spoiled_by_node(domain, target, cells_of(w.value), cells)) return true;
+    }
+    for (std::uint32_t j = 0; j < write_backs_.size(); ++j) {
+      const bool later = j != k && !placement_.copies[j].in_place && at < placement_.copies[j].at;
+      if (later && forward_spoiled_by_copy(domain, target, aliases_.entries(write_backs_[j].target))) return true;
+    }
+    return false;
+  }
+
+  /// Nodes that may do more with a tensor than read its cells now.
+  bool is_left_alone(NodeId n) const {
+    const bool strange = effects_.has(n, Trait::opaque) || effects_.has(n, Trait::subgraph) || effects_.has(n, Trait::rebinds) ||
+                         effects_.shares_allocation_of(n) >= 0 ||
+                         std::ranges::any_of(effects_.operands(n), [](const OperandEffect& o) { return o.writes; });
+    return strange || views_an_output(n);
+  }
+
+  /// The result is a view, or becomes one, and leaves the program: it would then be a view of the state.
+  bool views_an_output(NodeId n) const {
+    const bool view = effects_.has(n, Trait::later_alias) || std::ranges::any_of(effects_.results(n), [](const ResultEffect& r) {
+                        return r.kind == ResultKind::alias || r.kind == ResultKind::may_alias;
+                      });
+    if (!view) return false;
+    const ValueId result = program_.graph.result_of(n);
+    for (std::size_t v = index_of(result); v < outputs_.size(); ++v) {
+      if (outputs_[v] && aliases_.descends(value_id(v), result)) return true;
+    }
+    return false;
+  }
+
+  const Program& program_;
+  const Placement& placement_;
+  const Effects effects_;
+  const std::vector<WriteBack> write_backs_;
+  const Aliases aliases_;
+  const std::vector<bool> outputs_;
+  std::unordered_map<ValueId, std::uint32_t> copy_of_;
+};
+
+}  // namespace
+
+std::vector<Forwarded> forwardable(const Program& program, const Placement& placement, const Options& options) {
+  require_well_formed(program);
+  return Forwarding(program, placement, options).run();
+}
+
+Program with_forwarded_readers(const Program& program, const Placement& placement, const std::vector<Forwarded>& readers,
+                               const std::vector<std::string>& comments) {
+  Program placed = with_explicit_copies(program, placement, comments);
+  const std::vector<WriteBack> all = write_backs(program);
+  std::unordered_map<std::string_view, std::size_t> node_named;
+  for (std::size_t n = 0; n < placed.graph.nodes.size(); ++n) node_named.emplace(placed.graph.nodes[n].name, n);
+  for (const Forwarded& f : readers) {
+    const ValueId* copy = as_value(placed.graph.outputs[all[f.copy].output]);
+    const auto reader = node_named.find(program.graph.node(f.node).name);
+    const auto value = node_named.find(program.graph.name_of(all[f.copy].value));
+    if (copy == nullptr || reader == node_named.end() || value == node_named.end()) continue;
+    const ValueId from = placed.graph.result_of(node_id(value->second));
+    const auto redirect = [&](ValueId& v) { v = v == from ? *copy : v; };
+    Node& node = placed.graph.nodes[reader->second];
+    for (Argument& a : node.args) for_each_value_mut(a, redirect);
+    for (KeywordArgument& a : node.kwargs) for_each_value_mut(a.value, redirect);
+  }
+  return placed;
+}
+
+}  // namespace WRITEBACK_BUILD
+}  // namespace writeback::impl
