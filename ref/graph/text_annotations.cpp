@@ -60,7 +60,11 @@ class AnnotationReader {
     geometry.sizes = numbers(';');
     geometry.strides = numbers(']');
     if (geometry.sizes.size() != geometry.strides.size()) cursor_.fail("as many strides as sizes before it");
-    join(group_of(base), {member, std::move(geometry)});
+    std::vector<AliasMember>& group = group_of(base);
+    if (member != base) return join(group, {member, std::move(geometry)});
+    const auto own = std::find_if(group.begin(), group.end(), [&](const AliasMember& m) { return m.value == base; });
+    if (own->geometry && own->geometry != geometry) cursor_.fail("one region for '" + program_.graph.name_of(base) + "' before it");
+    own->geometry = std::move(geometry);
   }
 
   void share_allocation() {
@@ -151,7 +155,7 @@ void append_group(std::vector<std::string>& lines, const Graph& graph, const std
   }
   if (count > 1) lines.push_back(std::move(same));
   for (const AliasMember& member : group) {
-    if (!member.geometry || &member == &root) continue;
+    if (!member.geometry) continue;
     std::string line = std::string(kAlias) + " " + graph.name_of(member.value) + " = " + graph.name_of(root.value) + "[";
     line += std::to_string(member.geometry->offset) + "; ";
     append_numbers(line, member.geometry->sizes);

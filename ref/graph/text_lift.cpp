@@ -1,6 +1,7 @@
 #include "ref/graph/text_lift.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace writeback::text {
 namespace {
@@ -90,10 +91,21 @@ class Lifter {
   std::vector<InputSpec> specs_;
 };
 
+void warn_of_missing_subgraphs(const Program& program, Warnings& warnings) {
+  std::unordered_set<std::string_view> shown;
+  for (const Subgraph& subgraph : program.graph.subgraphs) shown.insert(subgraph.attribute);
+  for (const Node& node : program.graph.nodes) {
+    const std::string& attribute = program.target(node).name;
+    if (node.kind != Node::Kind::get_attr || !shown.insert(attribute).second) continue;
+    warnings.add("the text does not show the graph '" + attribute + "': the operator that takes it is opaque");
+  }
+}
+
 }  // namespace
 
 void lift_attributes(Program& program, InputKind kind, Warnings& warnings) {
   const std::size_t count = Lifter(program, kind).lift();
+  warn_of_missing_subgraphs(program, warnings);
   if (count == 0) return;
   warnings.add(std::to_string(count) + (kind == InputKind::buffer ? " attributes of the module were taken as buffers"
                                                                   : " attributes of the module were taken as constants"));

@@ -60,14 +60,12 @@ class Names {
 class Warnings {
  public:
   void add(const Cursor& cursor, std::size_t position, const std::string& message) {
-    constexpr std::size_t kMost = 20;
     if (++count_ <= kMost) list_.push_back(cursor.place(position) + ": " + message);
   }
   void add(const Cursor& cursor, const std::string& message) { add(cursor, cursor.position(), message); }
   /// Without a place.
   void add(const std::string& message) {
-    list_.push_back(message);
-    ++count_;
+    if (++count_ <= kMost) list_.push_back(message);
   }
   std::vector<std::string> list() const {
     std::vector<std::string> all = list_;
@@ -76,6 +74,7 @@ class Warnings {
   }
 
  private:
+  static constexpr std::size_t kMost = 20;
   std::vector<std::string> list_;
   std::size_t count_ = 0;
 };

@@ -1,7 +1,7 @@
 // Bad text is answered with an InputError that says where and what was expected; never with anything else.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <string>
 
 #include "ref/graph/error.h"
@@ -132,27 +132,25 @@ TEST(TextErrors, NestingIsLimited) {
   EXPECT_NE(error_of(classes).find("expected classes at most 64 deep"), std::string::npos);
 }
 
+/// Of this process, so that a busy machine does not matter.
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
 TEST(TextErrors, EveryPrefixOfATextIsAnsweredInTime) {
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = cpu_seconds();
   std::size_t accepted = 0;
   for (std::size_t size = 0; size <= kGood.size(); ++size) accepted += error_of(kGood.substr(0, size)).empty();
   EXPECT_LT(accepted, 200u);  // the code without signature, with less of the ranges
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_LT(cpu_seconds() - begin, 5);
 }
 
-TEST(TextErrors, ManyNodesAndManyWarningsTakeLinearTime) {
-  const auto seconds = [](std::size_t nodes) {
-    std::string text = "graph():\n    %x : [num_users=1] = placeholder[target=x]\n";
-    for (std::size_t i = 0; i < nodes; ++i) {
-      text += "    %y" + std::to_string(i) + " : [num_users=0] = call_module[target=m](args = (%x,), kwargs = {})\n";
-    }
-    text += "    return x\n";
-    const auto begin = std::chrono::steady_clock::now();
-    EXPECT_EQ(read_text(text).graph.nodes.size(), nodes);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
-  seconds(2000);
-  EXPECT_LT(seconds(40'000), 60 * seconds(2000) + 1);
+TEST(TextErrors, ManyNodesWithManyWarningsTakeLinearTime) {
+  std::string text = "graph():\n    %x : [num_users=1] = placeholder[target=x]\n";
+  for (std::size_t i = 0; i < 40'000; ++i) {
+    text += "    %y" + std::to_string(i) + " : [num_users=0] = call_module[target=m](args = (%x,), kwargs = {})\n";
+  }
+  const double begin = cpu_seconds();
+  EXPECT_EQ(read_text(text + "    return x\n").graph.nodes.size(), 40'000u);
+  EXPECT_LT(cpu_seconds() - begin, 5);  // quadratic is more than a minute
 }
 
 }  // namespace

@@ -110,6 +110,15 @@ TEST(Text, AnnotationsThatNoLongerHoldAreNotPrinted) {
       << text;
 }
 
+TEST(Text, AStorageMayHaveNoPlaceholderThatIsTheWholeOfIt) {
+  const std::string text = replaced(kSmall, "# alias: b_c = ", "# alias: b_a = b_a[2; 4; 1]\n# alias: b_c = ").erase(15, 17);
+  const Program p = read_text(text);
+  ASSERT_EQ(p.alias_groups.size(), 1u);
+  EXPECT_EQ(p.alias_groups[0][0].geometry, (AliasMember::Geometry{2, {4}, {1}}));
+  EXPECT_EQ(p.alias_groups[0][1].geometry, (AliasMember::Geometry{1, {2}, {1}}));
+  EXPECT_EQ(print_text(p), text);
+}
+
 TEST(Text, StridesOfAPlaceholderThatIsNotContiguousArePrinted) {
   Program p = read_text(replaced(kSmall, "x: \"f32[4]\"", "x: \"f32[2, 2][1, 2]\""));
   EXPECT_NE(print_text(p).find("x: \"f32[2, 2][1, 2]\""), std::string::npos);
@@ -154,6 +163,16 @@ TEST(Text, PrintOfAGraphIsTheSameProgram) {
   Graph expected = small_readable().graph;
   for (Placeholder& placeholder : expected.placeholders) placeholder.meta = {};
   EXPECT_EQ(p.graph, expected);
+}
+
+TEST(Text, AGraphThatIsNotShownIsAWarning) {
+  const Program p = read_text(R"(graph():
+    %x : [num_users=1] = placeholder[target=x]
+    %lowered_module_0 : [num_users=1] = get_attr[target=lowered_module_0]
+    %y : [num_users=1] = call_function[target=torch.ops.higher_order.executorch_call_delegate](args = (%lowered_module_0, %x), kwargs = {})
+    return (y,))");
+  EXPECT_EQ(p.warnings.back(), "the text does not show the graph 'lowered_module_0': the operator that takes it is opaque");
+  EXPECT_EQ(p.graph.nodes.size(), 2u);
 }
 
 TEST(Text, PrintOfAGraphQuotesNothing) {
