@@ -227,15 +227,16 @@ JsonOut GraphWriter::graph() {
     if (subgraph_of(graph_.result_of(node_id(n))) == nullptr && !is_picked(node_id(n))) nodes.push_back(node(node_id(n)));
   }
   for (const Argument& a : graph_.outputs) outputs.push_back(argument(a));
-  return {{"inputs", inputs},
-          {"outputs", outputs},
-          {"nodes", nodes},
-          {"tensor_values", tensor_values_},
-          {"sym_int_values", sym_int_values_},
-          {"sym_bool_values", sym_bool_values_},
+  // Moved, as an initializer list would copy what may be megabytes.
+  return {{"inputs", std::move(inputs)},
+          {"outputs", std::move(outputs)},
+          {"nodes", std::move(nodes)},
+          {"tensor_values", std::move(tensor_values_)},
+          {"sym_int_values", std::move(sym_int_values_)},
+          {"sym_bool_values", std::move(sym_bool_values_)},
           {"is_single_tensor_return", graph_.returns_bare_value},
           {"custom_obj_values", JsonOut::object()},
-          {"sym_float_values", sym_float_values_}};
+          {"sym_float_values", std::move(sym_float_values_)}};
 }
 
 JsonOut GraphWriter::inputs(const Node& node, const Schema* schema) const {
@@ -313,7 +314,7 @@ JsonOut GraphWriter::node(NodeId n) {
   return {{"target", node.kind == Node::Kind::get_attr ? "self." + target.name : target_text(target)},
           {"inputs", inputs(node, schema)},
           {"outputs", outputs(n, schema)},
-          {"metadata", metadata},
+          {"metadata", std::move(metadata)},
           {"is_hop_single_tensor_return", target.kind == Target::Kind::higher_order ? JsonOut(!is_tuple) : JsonOut(nullptr)},
           {"name", node.name}};
 }
