@@ -28,24 +28,22 @@ constexpr Time kEnd{0xffffffff, 0xffffffff};
 Time time_of(Position p) { return {static_cast<std::uint32_t>(index_of(p.slot)), p.order}; }
 bool before_node(Time t, NodeId n) { return t.slot <= index_of(n); }
 
-/// What a node touches under the choices that do not imply `cause`.
-class Unless {
+/// A node's cells without its reads under the choices that imply `cause`.
+class WithoutReads {
  public:
-  Unless(const Aliases& aliases, const NodeCells<Regions>& node, CauseId cause) : node_(node), limited_(cause != CauseId::none) {
+  WithoutReads(const Aliases& aliases, const NodeCells<Regions>& node, CauseId cause)
+      : node_(node), limited_(cause != CauseId::none) {
+    const auto counts = [&](const Entry& e) { return !aliases.causes.implies(e.cause, cause); };
     if (!limited_) return;
-    for (const auto* set : {&node.reads.plain, &node.reads.lowered, &node.writes.plain, &node.writes.lowered}) {
-      std::ranges::copy_if(*set, std::back_inserter(left_.emplace_back()),
-                           [&](const Entry& e) { return !aliases.causes.implies(e.cause, cause); });
-    }
+    std::ranges::copy_if(node.reads.plain, std::back_inserter(plain_), counts);
+    std::ranges::copy_if(node.reads.lowered, std::back_inserter(lowered_), counts);
   }
-  NodeCells<Regions> cells() const {
-    return limited_ ? NodeCells<Regions>{node_.live, {left_[0], left_[1]}, {left_[2], left_[3]}} : node_;
-  }
+  NodeCells<Regions> cells() const { return limited_ ? NodeCells<Regions>{node_.live, {plain_, lowered_}, node_.writes} : node_; }
 
  private:
   const NodeCells<Regions>& node_;
   const bool limited_;
-  std::vector<std::vector<Entry>> left_;
+  std::vector<Entry> plain_, lowered_;
 };
 
 class Judge {
@@ -163,7 +161,7 @@ class Judge {
     }
     const CauseId unless = cause_of_being_target(program_, aliases_, w);
     for_each_touch([&](NodeId n, const NodeCells<Regions>& node) {
-      if (!before_node(write_time(k), n) || !write_after_node(domain_, target_of(k), Unless(aliases_, node, unless).cells()))
+      if (!before_node(write_time(k), n) || !write_after_node(domain_, target_of(k), WithoutReads(aliases_, node, unless).cells()))
         return;
       const bool writes = !node.writes.plain.empty() || !node.writes.lowered.empty();
       report(k, writes ? Rule::writes_target : Rule::reads_target).node = n;

@@ -51,10 +51,9 @@ Bound Bounds::earliest_write(ValueId target, CauseId unless) const {
   }
   for (const Entry& e : aliases_.entries(target)) {
     if (const auto use = reads_.last(e, aliases_.causes, unless)) result = stronger(result, bound(Rule::reads_target, *use));
-    const auto plain = in_force(Clause::writes_target) ? plain_writes_.last(e, aliases_.causes, unless) : std::nullopt;
+    const auto plain = in_force(Clause::writes_target) ? plain_writes_.last(e, aliases_.causes) : std::nullopt;
     if (plain) result = stronger(result, bound(Rule::writes_target, *plain));
-    const auto lowered =
-        in_force(Clause::writes_target_by_lowering) ? lowered_writes_.last(e, aliases_.causes, unless) : std::nullopt;
+    const auto lowered = in_force(Clause::writes_target_by_lowering) ? lowered_writes_.last(e, aliases_.causes) : std::nullopt;
     if (lowered) result = stronger(result, bound(Rule::writes_target, *lowered));
   }
   return result;

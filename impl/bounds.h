@@ -33,7 +33,7 @@ class Bounds {
   /// The earliest slot at which the value can be read: after its producer (1) and after its last writer (4).
   Bound earliest_read(ValueId) const;
   /// The earliest slot at which the target can be written: after its readers (2) and writers (3). Under choices that imply `unless`
-  /// the value is the target, and nothing is written.
+  /// the value is the target, and the copy changes nothing that a reader sees.
   Bound earliest_write(ValueId target, CauseId unless) const;
   /// The slot at which the value must have been read: before the first write that reaches it by lowering only. nullopt = never.
   const std::optional<Bound>& deadline(ValueId);

@@ -98,11 +98,11 @@ class Builder {
       writer.reader = reader_of(w.value);
     }
     writer.earliest = problem_.earliest_write(w).slot;
+    const bool late = writer.earliest > out_.graph.readers[writer.reader].deadline;
+    if (late || overlaps_itself(w)) out_.forced[writer.reader] = true;
     if (hopeless_[writer.reader]) {
       out_.hopeless.push_back(out_.write_back[k]);
       writer.earliest = static_cast<std::uint32_t>(problem_.program.graph.nodes.size());
-    } else if (writer.earliest > out_.graph.readers[writer.reader].deadline || overlaps_itself(w)) {
-      out_.forced[writer.reader] = true;
     }
     list_later_writers(k, writer);
     out_.graph.copies.push_back(std::move(writer));

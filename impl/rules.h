@@ -64,9 +64,9 @@ typename D::Bool read_before_node(const D& d, const Cells<D>& value, const NodeC
   return d.both(after_birth, reaches_by_lowering(d, value, node));
 }
 
-/// The target is written after the node. Under a choice that makes the value exactly the target's region a copy changes nothing:
-/// where one run at a time is looked at, `target` is empty there; else `node` has only the cells that it touches under the other
-/// choices.
+/// The target is written after the node. Under a choice that makes the value exactly the target's region a copy changes nothing
+/// that a reader sees: where one run at a time is looked at, `reads` is empty there; else it has the cells under the other choices
+/// only.
 template <typename D>
 typename D::Bool write_after_node(const D& d, const typename D::Set& target, const NodeCells<D>& node) {
   return d.either(
