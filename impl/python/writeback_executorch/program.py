@@ -563,7 +563,7 @@ def write_json(module, signature):
 # ------------------------------------------------------------------------------------------------------------------- to text
 
 def alias_lines(program):
-    """`# alias:` lines: placeholders whose tensors in the state share a storage, with their place in it."""
+    """`# alias:` lines: placeholders whose tensors in the state share a storage, with their place in it, counted from the first."""
     groups = {}
     state = {**program.constants, **program.state_dict}
     for spec in program.graph_signature.input_specs:
@@ -572,12 +572,11 @@ def alias_lines(program):
             groups.setdefault(tensor.untyped_storage()._cdata, []).append((spec.arg.name, tensor))
     lines = []
     for members in groups.values():
-        if len(members) < 2:
-            continue
-        first = members[0][0]
-        for name, tensor in members:
-            geometry = f"[{tensor.storage_offset()}; {list(tensor.shape)}; {list(tensor.stride())}]"
-            lines.append(f"# alias: {name} = {first}{geometry}")
+        members.sort(key=lambda m: (m[1].storage_offset(), -m[1].numel()))
+        base, whole = members[0]
+        for name, tensor in members[1:]:
+            sizes, strides = (", ".join(map(str, numbers)) for numbers in (tensor.shape, tensor.stride()))
+            lines.append(f"# alias: {name} = {base}[{tensor.storage_offset() - whole.storage_offset()}; {sizes}; {strides}]")
     return lines
 
 

@@ -79,7 +79,7 @@ class Program:
     # ----------------------------------------------------------------------------------------------------------- as text
 
     def text(self):
-        lines = [f"# alias: {p.name} = {p.base}[{p.offset}; {list(p.sizes)}; {list(p.strides)}]" for p in self.placeholders if p.base]
+        lines = [f"# alias: {p.name} = {p.base}[{p.offset}; {numbers(p.sizes)}; {numbers(p.strides)}]" for p in self.placeholders if p.base]
         arguments = "".join(f', {p.name}: "{annotation(p.dtype, p.sizes)}"' for p in self.placeholders)
         lines += ["ExportedProgram:", "    class GraphModule(torch.nn.Module):", f"        def forward(self{arguments}):",
                   "            # No stacktrace found for following nodes"]
@@ -151,8 +151,12 @@ class Program:
                 env[name].copy_(env[source])
 
 
+def numbers(values):
+    return ", ".join(str(int(v)) for v in values)
+
+
 def annotation(dtype, sizes):
-    return f"{SHORT[dtype]}[{', '.join(str(int(s)) for s in sizes)}]"
+    return f"{SHORT[dtype]}[{numbers(sizes)}]"
 
 
 def statement(node):
