@@ -5,12 +5,22 @@ after as a machine would run it: node by node, its copy_ nodes where they stand,
 after are lowered on request exactly as ExecuTorch's passes do. Targets and user outputs, matched by their specs, must agree.
 """
 
+import argparse
+import json
+import pathlib
+import sys
+
 import torch
 from torch.export.graph_signature import InputKind, OutputKind
 
 from . import program as programs
 from .effects import is_view_copy
+from .errors import BridgeError, main_of
 from .placement import MUTATIONS
+
+
+class Refused(BridgeError):
+    """PyTorch does not run the program after."""
 
 
 def contents_for(signature, module, seed, alias=()):
@@ -99,8 +109,8 @@ def first_difference(before, after, lowered=False, seeds=range(4), alias=()):
         wanted_state, wanted = meaning(module, signature, copied(contents))
         try:
             state, outputs = as_run(changed, changed_signature, copied(contents), lowered, signature)
-        except RuntimeError as e:
-            return f"PyTorch refuses to run it: {str(e).splitlines()[0]}"
+        except RuntimeError as e:  # a copy between shapes of the same cells: no device minds, so it is no finding
+            raise Refused(str(e).splitlines()[0]) from e
         if len(outputs) != len(wanted):
             return f"{len(wanted)} user outputs expected, got {len(outputs)}"
         for i, (a, b) in enumerate(zip(outputs, wanted)):
@@ -110,3 +120,41 @@ def first_difference(before, after, lowered=False, seeds=range(4), alias=()):
             if not torch.equal(state[key], b):
                 return f"{key} afterwards: expected {b.flatten().tolist()}, got {state[key].flatten().tolist()}"
     return None
+
+
+@main_of
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m writeback_executorch.confirm", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("before", help="a program in export-schema JSON")
+    parser.add_argument("after", nargs="?", help="what a pass made of it; default: what the installed pass makes of it")
+    parser.add_argument("--pass-file", metavar="FILE", help="use the pass in this file instead of the installed one")
+    parser.add_argument("--pipeline", action="store_true", help="run the passes around it too")
+    parser.add_argument("--end-to-end", action="store_true", help="ask ExecuTorch's runtime too")
+    given = parser.parse_args(arguments)
+    from .passes import installed_pass, pass_from  # serve needs this file's neighbours, not this file
+    from .serve import Server
+    before = _json_file(given.before)
+    write_back = pass_from(None, given.pass_file) or installed_pass()
+    after = _json_file(given.after) if given.after else Server(write_back, given.pipeline).reply({"program": before})
+    if "error" in after:
+        raise BridgeError(after["error"])
+    said = first_difference(before, after.get("program", after))
+    print(f"eager PyTorch: {said or 'the same'}")
+    if given.end_to_end:
+        from . import endtoend
+        found = endtoend.compare_graph(*programs.read_json(before), pass_from(None, given.pass_file))
+        print(f"ExecuTorch's runtime: {found or 'the same'}")
+        said = said or found
+    return 1 if said else 0
+
+
+def _json_file(path):
+    try:
+        return json.loads(pathlib.Path(path).read_text())
+    except (OSError, ValueError) as e:
+        raise BridgeError(f"{path} is no program in JSON: {e}") from e
+
+
+if __name__ == "__main__":
+    sys.exit(main())

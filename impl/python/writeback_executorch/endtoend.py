@@ -19,6 +19,7 @@ from unittest import mock
 import torch
 from torch.export.graph_signature import InputKind, OutputKind, OutputSpec, TensorArgument
 
+from . import program as programs
 from .early import early_write_back, executorch_modules
 from .errors import BridgeError, first_line, main_of
 from .passes import pass_from
@@ -213,6 +214,19 @@ def compare(program, choice=None, calls=3, seed=0, inputs=None, edge=None, **con
         manager, probes, _ = lower(edge, choice, names, **config)
         found = _compare_run(program, manager, probes, inputs)
     return found, plain, settings
+
+
+def compare_graph(module, signature, choice=None):
+    """The first difference for a functional graph in ATen dialect, which goes to to_executorch op by op, without to_edge's passes."""
+    from executorch.exir import EdgeCompileConfig
+    from executorch.exir.program._program import EdgeProgramManager
+    aten = programs.exported_program(module, signature)
+    edge = programs.exported_program(programs.to_edge_dialect(copy.deepcopy(module)), copy.deepcopy(signature))
+    try:
+        manager = EdgeProgramManager(edge, compile_config=EdgeCompileConfig(_check_ir_validity=False))
+    except Exception as e:
+        raise BridgeError(f"ExecuTorch refuses the program: {first_line(e)}") from e
+    return compare(aten, choice, edge=manager)[0]
 
 
 def _compare_run(program, manager, probes, inputs):

@@ -133,6 +133,13 @@ def _fake_of(sizes, strides, dtype):
         return torch.empty_strided(sizes, strides, dtype=_DTYPES[dtype], device="cpu")
 
 
+def fake_like(tensor):
+    """A fake tensor of a real one's metadata; anything else as it is."""
+    if not isinstance(tensor, torch.Tensor):
+        return tensor
+    return _fake_of(tuple(tensor.shape), tuple(tensor.stride()), _DTYPE_NUMBERS[tensor.dtype])
+
+
 def _is_plain(program):
     """Static shapes and no subgraphs: what this file reads itself."""
     graph = program["graph_module"]["graph"]
@@ -364,15 +371,33 @@ class _AcceptAll(torch._export.verifier.Verifier):
 _AcceptAll.check = lambda self, program: None  # torch forbids the override inside the class
 
 
+def to_edge_dialect(module):
+    """The graph with every ATen op as ExecuTorch's edge op, in place."""
+    edge = edge_ops()
+    for node in module.graph.nodes:
+        if node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload):
+            namespace, name = node.target._schema.name.split("::")
+            node.target = getattr(getattr(getattr(edge, namespace), name), node.target._overloadname)
+    module.recompile()
+    return module
+
+
 def exported_program(module, signature):
-    """A whole ExportedProgram around a graph, its state zeros of the right shape."""
+    """A whole ExportedProgram around a graph, its state small whole numbers, not all alike."""
     state = {}
     for spec, node in zip(signature.input_specs, module.graph.find_nodes(op="placeholder")):
         if spec.target is not None:
             value = node.meta["val"]
-            state[spec.target] = torch.zeros([int(s) for s in value.shape], dtype=value.dtype)
+            shape = [int(s) for s in value.shape]
+            start = ((torch.arange(math.prod(shape)) + len(state)).remainder(5) - 2).reshape(shape).to(value.dtype)
+            parameter = spec.kind is signature_of.InputKind.PARAMETER
+            state[spec.target] = torch.nn.Parameter(start, requires_grad=False) if parameter else start
+    user_inputs = sum(s.kind is signature_of.InputKind.USER_INPUT for s in signature.input_specs)
+    user_outputs = sum(s.kind is signature_of.OutputKind.USER_OUTPUT for s in signature.output_specs)
+    structure = torch.utils._pytree.tree_structure
+    call = torch.export.ModuleCallSignature([], [], structure((tuple(range(user_inputs)), {})), structure(tuple(range(user_outputs))))
     return torch.export.ExportedProgram(root=module, graph=module.graph, graph_signature=signature, state_dict=state,
-                                        range_constraints={}, module_call_graph=[torch.export.ModuleCallEntry("", None)],
+                                        range_constraints={}, module_call_graph=[torch.export.ModuleCallEntry("", call)],
                                         verifiers=[_AcceptAll])
 
 

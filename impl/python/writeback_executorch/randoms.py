@@ -7,12 +7,20 @@ outputs that alias a target. A Program prints itself as PyTorch prints programs 
 """
 
 import dataclasses
+import operator
 import random
 
 import torch
+from torch.export.graph_signature import ExportGraphSignature, InputKind, InputSpec, OutputKind, OutputSpec, TensorArgument
+
+from . import program as programs
 
 aten = torch.ops.aten
 SHORT = {torch.int64: "i64", torch.int32: "i32", torch.int8: "i8", torch.uint8: "u8", torch.bool: "b8"}
+
+
+class Refused(Exception):
+    """PyTorch refuses to run a node: its operands overlap in a way that they do not as written."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,6 +115,26 @@ class Program:
                 made[p.name] = inputs[p.name].clone().reshape(p.sizes)
         return made
 
+    def graph(self):
+        """(GraphModule, ExportGraphSignature): the program as torch.fx has it."""
+        graph, nodes, fake = torch.fx.Graph(), {}, programs.fake_like
+        inputs, outputs = [], []
+        for p in self.placeholders:
+            nodes[p.name] = graph.placeholder(p.name)
+            nodes[p.name].meta["val"] = fake(torch.empty_strided(p.sizes, p.strides, dtype=p.dtype) if p.base else torch.empty(p.sizes, dtype=p.dtype))
+            persistent = True if p.kind == "BUFFER" else None
+            inputs.append(InputSpec(InputKind[p.kind], TensorArgument(p.name), p.key if p.kind != "USER_INPUT" else None, persistent))
+        for n in self.nodes:
+            target = operator.getitem if n.op == "getitem" else programs.target_of("torch.ops." + n.op)
+            nodes[n.name] = graph.create_node("call_function", target, substitute(n.args, nodes),
+                                              {k: substitute(v, nodes) for k, v in n.kwargs.items()}, name=n.name)
+            nodes[n.name].meta["val"] = torch.utils._pytree.tree_map(fake, n.value)
+        graph.output(tuple(nodes[v] for v in [v for _, v in self.write_backs] + self.outputs))
+        for p, v in self.write_backs:
+            outputs.append(OutputSpec(OutputKind[p.kind + "_MUTATION"], TensorArgument(v), p.key))
+        outputs += [OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(v), None) for v in self.outputs]
+        return torch.fx.GraphModule({}, graph), ExportGraphSignature(inputs, outputs)
+
     def execute(self, inputs, events=None, reads_first=None, lowered=False):
         """Runs the program with real tensors; (values at birth, outputs, final placeholders).
 
@@ -122,7 +150,10 @@ class Program:
                 value = self._root(node, env).view(node.args[1])
                 env[node.name] = value.clone() if node.name in self.outputs else value
             else:
-                env[node.name] = call(node.op, substitute(node.args, env), {k: substitute(v, env) for k, v in node.kwargs.items()})
+                try:
+                    env[node.name] = call(node.op, substitute(node.args, env), {k: substitute(v, env) for k, v in node.kwargs.items()})
+                except RuntimeError as e:
+                    raise Refused(f"{node.name}: {e}") from e
             if isinstance(env[node.name], torch.Tensor):
                 born[node.name] = env[node.name].clone()
             self._happen(events, node.name, env)
@@ -185,7 +216,8 @@ COMPARE = ["aten.eq.Tensor", "aten.gt.Tensor", "aten.lt.Tensor", "aten.ne.Tensor
 class Drawing:
     """One program in the making; `env` holds the real run so far."""
 
-    def __init__(self, seed, nodes):
+    def __init__(self, seed, nodes, functional=False):
+        self.functional = functional
         self.random = random.Random(seed)
         torch.manual_seed(seed)
         self.program = Program([], [], [], [])
@@ -216,7 +248,7 @@ class Drawing:
             dtype = r.choice([torch.int64] * 6 + [torch.int32, torch.int8, torch.bool])
             p = Placeholder(name, kind, dtype, r.choice(SIZES))
             bases = [q for q in self.program.placeholders if not q.base and q.kind == kind and q.dtype == dtype and torch.Size(q.sizes).numel() >= 4]
-            if bases and r.random() < 0.3:
+            if bases and not self.functional and r.random() < 0.3:
                 self.share(p, r.choice(bases))
             self.program.placeholders.append(p)
             inputs[name] = self.contents(dtype, p.sizes)
@@ -245,6 +277,8 @@ class Drawing:
         families = [self.binary, self.binary, self.unary, self.view, self.view, self.view_copy, self.view_copy, self.in_place,
                     self.in_place, self.out, self.foreach, self.multi, self.list_op, self.scatter, self.metadata, self.compare,
                     self.reduce, self.cast, self.may_alias]
+        if self.functional:
+            families = [self.binary, self.unary, self.view_copy, self.view_copy, self.list_op, self.scatter, self.metadata, self.reduce]
         drawn = self.random.choice(families)()
         if drawn:
             self.emit(*drawn)
@@ -406,8 +440,8 @@ def fits_into(value, target):
         return False
 
 
-def draw(seed, nodes=8):
-    """(Program, inputs by name) of a seed."""
-    drawing = Drawing(seed, nodes)
+def draw(seed, nodes=8, functional=False):
+    """(Program, inputs by name) of a seed. functional: only what ExecuTorch's edge dialect has, no views, no writes."""
+    drawing = Drawing(seed, nodes, functional)
     program = drawing.draw()
     return program, drawing.inputs
