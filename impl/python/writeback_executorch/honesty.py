@@ -2,8 +2,8 @@
 
 Calls every overload of ATen that the dispatcher knows and that takes or gives tensors, with real CPU tensors and arguments made up from its
 schema, and looks at what happened: which arguments were written (version counters, contents, geometry), which results share a storage
-with which argument. `writeback effects` says what is derived for the very same calls. An observed write or alias that the effect does
-not allow is a lie; a claimed alias that was never seen to alias is listed as overstated. Ops are called in child processes, because some
+with which argument. `writeback effects` says what is derived for each op. An observed write or alias that no rule of the op
+allows is a lie; a claimed alias that was never seen to alias is listed as overstated. Ops are called in child processes, because some
 crash on arguments that they do not expect. What cannot be called that way (sparse, quantised, other devices' kernels) is
 counted by reason. Exit status 1 where an op lies.
 """
@@ -20,7 +20,7 @@ import warnings
 import torch
 
 from . import randoms, tool
-from .errors import BridgeError, first_line, main_of
+from .errors import first_line, main_of
 
 SKIPPED = ("from_file", "_debug", "backward", "record_stream", "set_data", "_nested", "nested_", "to_padded", "cudnn", "miopen", "mkldnn", "mps",
            "_test_", "_sparse", "sparse_", "_cuda", "xpu", "_thnn", "hsplit_", "_use_", "_c10d", "rename", "align_", "refine_names",
@@ -117,64 +117,48 @@ def tensors_in(value):
 
 
 def observe(op, args, kwargs):
-    """What one call did: indices of the tensor leaves that were written or changed their geometry, and for each result tensor the
-    leaves whose storage it has."""
-    leaves = tensors_in([args, list(kwargs.values())])
+    """What one call did: names of the arguments that were written or changed their geometry, and for each result the
+    arguments whose storage a tensor of it has."""
+    given = [(a.name, v) for a, v in zip(op._schema.arguments, args)] + list(kwargs.items())
+    names = [name for name, value in given for _ in tensors_in(value)]
+    leaves = tensors_in([value for _, value in given])
     before = [(t.clone(), t._version, t.shape, t.stride()) for t in leaves]
     result = op(*args, **kwargs)
-    written, reshaped = [], []
-    for i, (t, (content, version, shape, stride)) in enumerate(zip(leaves, before)):
+    written, reshaped = set(), set()
+    for name, t, (content, version, shape, stride) in zip(names, leaves, before):
         if (t.shape, t.stride()) != (shape, stride):
-            reshaped.append(i)
-        if t.shape != shape or not torch.equal(torch.nan_to_num(t.to(torch.complex128)), torch.nan_to_num(content.to(torch.complex128))):
-            written.append(i)
-        elif t._version != version and i not in reshaped:
-            written.append(i)
-    results = []
-    for r in result if isinstance(result, (tuple, list)) else [result]:
-        for t in tensors_in(r):
-            results.append([i for i, leaf in enumerate(leaves) if t.numel() and t.untyped_storage()._cdata == leaf.untyped_storage()._cdata])
-    return {"written": written, "reshaped": reshaped, "aliases": results}
+            reshaped.add(name)
+        if t.shape == shape and not same_numbers(t, content) or t._version != version and name not in reshaped:
+            written.add(name)
+    results = [sorted({name for t in tensors_in(r) if t.numel() for name, leaf in zip(names, leaves)
+                       if t.untyped_storage()._cdata == leaf.untyped_storage()._cdata})
+               for r in (result if isinstance(result, tuple) else [result])]
+    return {"written": sorted(written), "reshaped": sorted(reshaped), "aliases": results}
+
+
+def same_numbers(a, b):
+    return torch.equal(torch.nan_to_num(a.to(torch.complex128)), torch.nan_to_num(b.to(torch.complex128)))
 
 
 def call_all(op):
-    """Up to five calls of an op that PyTorch took: the nodes' text and what was observed."""
+    """What was observed in up to six calls that PyTorch took, and why it took none."""
     calls, refusal = [], "no arguments"
     for maker in attempts():
         try:
             args, kwargs = maker.arguments(op)
-            text = as_text(op, args, kwargs)
-            seen = observe(op, args, kwargs)
+            calls.append(observe(op, args, kwargs))
         except Exception as e:  # kernels refuse with any kind
             refusal = first_line(e)
-            continue
-        calls.append({"text": text, "seen": seen})
         if len(calls) >= 6:
             break
-    return {"op": str(op), "calls": calls, "refusal": refusal if not calls else None}
+    return {"op": name_of(op), "calls": calls, "refusal": refusal if not calls else None}
 
 
-def as_text(op, args, kwargs):
-    """A program of this one call, its tensors placeholders in order."""
-    names, placeholders = iter(f"p{i}" for i in range(1000)), []
-
-    def replaced(value):
-        if isinstance(value, torch.Tensor):
-            name = next(names)
-            short = {torch.float32: "f32", torch.float64: "f64", torch.complex64: "c64"}.get(value.dtype) or randoms.SHORT[value.dtype]
-            placeholders.append(f'{name}: "{short}[{randoms.numbers(value.shape)}][{randoms.numbers(value.stride())}]"')
-            return randoms.Ref(name)
-        if isinstance(value, (list, tuple)):
-            return [replaced(v) for v in value]
-        return value
-
-    node = randoms.Node("t", f"aten.{op._schema.name[6:]}.{op._schema.overload_name or 'default'}", tuple(replaced(a) for a in args),
-                        {k: replaced(v) for k, v in kwargs.items() if v is not None})
-    head = ["class GraphModule(torch.nn.Module):", f"    def forward(self{''.join(', ' + p for p in placeholders)}):"]
-    return "\n".join([*head, "        " + randoms.statement(node), "        return ()", ""])
+def name_of(op):
+    return op._schema.name + (f".{op._schema.overload_name}" if op._schema.overload_name else "")
 
 
-def observe_all(ops, seconds=10):
+def observe_all(ops, seconds=3):
     """call_all of every op, in children: one that crashes or hangs is its op's answer."""
     rows, next_op = [], 0
     while next_op < len(ops):
@@ -197,7 +181,7 @@ def observe_all(ops, seconds=10):
         rows += answers
         next_op += len(answers)
         if next_op < len(ops):
-            rows.append({"op": str(ops[next_op]), "calls": [], "refusal": "crashes or hangs"})
+            rows.append({"op": name_of(ops[next_op]), "calls": [], "refusal": "crashes or hangs"})
             next_op += 1
     return rows
 
@@ -208,63 +192,50 @@ ALIASING = {"same", "alias", "may_alias", "opaque"}
 
 
 def lies_of(seen, effect):
-    """Sentences on what was observed against the effect of the node."""
-    lies = []
-    writes = [o["writes"] for o in effect["operands"]]
-    rebinds = "rebinds" in effect["traits"]
-    for i in seen["written"]:
-        if not (i < len(writes) and writes[i]) and not rebinds:
-            lies.append(f"writes argument {i}")
-    for i in seen["reshaped"]:
-        if not rebinds and not (i < len(writes) and writes[i]):
-            lies.append(f"changes the geometry of argument {i}")
-    for number, leaves in enumerate(seen["aliases"]):
-        allowed = allowed_aliases(effect["results"], number)
-        lies += [f"result {number} shares the storage of argument {i}" for i in leaves if i not in allowed]
+    """Sentences on what one call did that no rule of the op allows."""
+    writes = {name for rule in effect["rules"] for name in rule["writes"]}
+    rebinds = any("rebinds" in rule["traits"] for rule in effect["rules"])
+    lies = [f"writes {name}" for name in seen["written"] if name not in writes and not rebinds]
+    lies += [f"changes the geometry of {name}" for name in seen["reshaped"] if name not in writes and not rebinds]
+    for number, names in enumerate(seen["aliases"]):
+        allowed = {name for rule in effect["rules"] for r in rule["results"][number:number + 1] if r["kind"] in ALIASING for name in r["of"]}
+        lies += [f"result {number} shares the storage of {name}" for name in names if name not in allowed]
     return lies
 
 
-def allowed_aliases(results, number):
-    """The operands whose storage the number-th result tensor may have."""
-    if not results:
-        return set()
-    if len(results) == 1 or results[0]["list"]:
-        result = results[0]
-    else:
-        result = results[min(number, len(results) - 1)]
-    return set(result["operands"]) if result["kind"] in ALIASING else set()
-
-
-def overstated(calls, effects):
+def is_overstated(calls, effect):
     """True where an alias is claimed to be sure and no call showed one."""
-    sure = any(r["kind"] in ("same", "alias") and r["operands"] for e in effects for r in e["results"])
-    return sure and not any(leaves for c in calls for leaves in c["seen"]["aliases"])
+    sure = all(any(r["kind"] in ("same", "alias") and r["of"] for r in rule["results"]) for rule in effect["rules"])
+    return sure and not any(names for c in calls for names in c["aliases"])
 
 
-def judge(rows):
-    """(lies, overstated ops, counts)."""
+def judge(rows, effects):
+    """({op: lies}, overstated ops, counts). effects: what `writeback effects` prints, by op."""
     lies, over, counts = {}, [], collections.Counter(overloads=len(rows))
     for row in rows:
+        effect = effects.get(row["op"])
+        if effect is None:
+            counts["not in the table"] += 1
+            continue
+        counts[effect["source"].split(":")[0]] += 1
+        if any("refused" in rule["traits"] for rule in effect["rules"]):
+            counts["refused by writeback"] += 1
+            continue
         if not row["calls"]:
             counts["not callable here"] += 1
             continue
         counts["called"] += 1
         counts["calls"] += len(row["calls"])
-        effects = []
-        for call in row["calls"]:
-            try:
-                (effect,) = json.loads(tool.run(["effects", "-"], call["text"]))["nodes"]
-            except BridgeError as e:
-                counts["refused by writeback"] += 1
-                lies.setdefault(row["op"], set()).update(() if "resize" in row["op"] or "set_" in row["op"] else {f"refused: {e}"[:300]})
-                continue
-            effects.append(effect)
-            said = lies_of(call["seen"], effect)
-            if said:
-                lies.setdefault(row["op"], set()).update(f"{s} ({effect['source']})" for s in said)
-        if effects and overstated(row["calls"], effects):
+        said = {s for seen in row["calls"] for s in lies_of(seen, effect)}
+        if said:
+            lies[row["op"]] = sorted(said)
+        if is_overstated(row["calls"], effect):
             over.append(row["op"])
-    return {op: sorted(said) for op, said in lies.items() if said}, over, counts
+    return lies, over, counts
+
+
+def derived_effects():
+    return {effect["op"]: effect for effect in json.loads(tool.run(["effects"]))}
 
 
 @main_of
@@ -278,7 +249,7 @@ def main(arguments=None):
     ops = [op for op in overloads() if not any(s in str(op) for s in SKIPPED)
            and (not given.words or any(w in str(op) for w in given.words))]
     rows = observe_all(ops)
-    lies, over, counts = judge(rows)
+    lies, over, counts = judge(rows, derived_effects())
     if given.table:
         given.table.write_text("".join(f"{r['op']}\t{len(r['calls'])} calls\t{r['refusal'] or 'called'}\n" for r in rows))
     for op, said in sorted(lies.items()):
