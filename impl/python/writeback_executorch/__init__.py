@@ -4,7 +4,7 @@
         program = edge.to_executorch()
 
 runs ExecuTorch's pipeline with copies at their earliest safe points (early.py). The commands: `python -m writeback_executorch.serve`,
-`.endtoend`, `.judge`, `.honesty`, `.hunt`, `.convert`.
+`.endtoend`, `.judge`, `.hunt`, `.confirm`, `.convert`.
 """
 
 from .errors import BridgeError

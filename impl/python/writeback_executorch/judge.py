@@ -85,7 +85,8 @@ def judge(seed, nodes):
     for lowering in ("executorch", "none"):
         options = ["--lowering", lowering]
         try:
-            answer = json.loads(tool.run(["run", "-", "--json", "--trace", "--seed", str(seed), *options], text))
+            choice = ["--copy-may-alias"] if program.may_alias is False else []
+            answer = json.loads(tool.run(["run", "-", "--json", "--trace", "--seed", str(seed), *options, *choice], text))
             placement = tool.place(text, options, accept=(0, 1))
         except BridgeError as e:
             counts["refused"] += 1

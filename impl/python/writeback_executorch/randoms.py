@@ -83,6 +83,7 @@ class Program:
     nodes: list
     write_backs: list        # (placeholder, value name)
     outputs: list            # value names
+    may_alias: object = None  # whether the results of reshape, contiguous and to are aliases, all of them; None: there is none
 
     # ----------------------------------------------------------------------------------------------------------- as text
 
@@ -347,8 +348,14 @@ class Drawing:
 
     def may_alias(self):
         a = self.pick()
-        return self.random.choice([("aten.reshape.default", (Ref(a), self.factors(self.env[a].numel()))),
-                                   ("aten.contiguous.default", (Ref(a),)), ("aten.to.dtype", (Ref(a), torch.int64))])
+        op, args = self.random.choice([("aten.reshape.default", (Ref(a), self.factors(self.env[a].numel()))),
+                                       ("aten.contiguous.default", (Ref(a),)), ("aten.to.dtype", (Ref(a), torch.int64))])
+        result = call(op, substitute(args, self.env), {})
+        aliases = result.untyped_storage()._cdata == self.env[a].untyped_storage()._cdata
+        if self.program.may_alias not in (None, aliases):
+            return None  # one choice for all, so that the interpreter can be told which
+        self.program.may_alias = aliases
+        return op, args
 
     def writable(self):
         return self.pick(lambda t: not overlaps_itself(t))
