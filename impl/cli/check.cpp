@@ -134,7 +134,7 @@ void add_check(CLI::App& app, Session& session) {
   command.add_option("--placement", args->placement, "Judge the placement in FILE (as `place --json` prints it)")
       ->type_name("FILE");
   args->meaning.add_to(command);
-  command.callback([args, &session] { session.status = check_command(*args); });
+  command.callback([args, &session] { session.status = naming(args->before, [&] { return check_command(*args); }); });
 }
 
 }  // namespace writeback::cli

@@ -97,16 +97,14 @@ Options MeaningFlags::options_for(const Program& program) const {
 }
 
 Program load(const std::string& path) {
-  const std::string name = path == "-" ? "standard input" : path;
-  try {
+  return naming(path, [&] {
     Program program = impl::read_program_file(path);
-    for (const std::string& warning : program.warnings) fmt::print(stderr, "writeback: warning: {}: {}\n", name, warning);
+    for (const std::string& warning : program.warnings) {
+      fmt::print(stderr, "writeback: warning: {}: {}\n", path == "-" ? "standard input" : path, warning);
+    }
     require_well_formed(program);
     return program;
-  } catch (const InputError& e) {
-    const std::string message = e.what();
-    throw message.rfind(name, 0) == 0 ? e : InputError(name, message);
-  }
+  });
 }
 
 void write_file(const std::string& path, const std::string& content) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "ref/graph/error.h"
 #include "ref/graph/options.h"
 #include "ref/graph/program.h"
 
@@ -35,6 +36,18 @@ class MeaningFlags {
   std::optional<std::string> lowering_, semantics_;
   std::vector<std::string> trusted_, schema_files_;
 };
+
+/// Runs f; an InputError gets the name of the input in front, unless it has it.
+template <typename F>
+auto naming(const std::string& path, F&& f) {
+  const std::string name = path == "-" ? "standard input" : path;
+  try {
+    return f();
+  } catch (const InputError& e) {
+    const std::string message = e.what();
+    throw message.find(name) == std::string::npos ? InputError(name, message) : e;
+  }
+}
 
 /// Reads PROGRAM ("-" = standard input) and checks that it is well formed; prints the reader's warnings on stderr.
 Program load(const std::string& path);

@@ -76,7 +76,7 @@ void add_place(CLI::App& app, Session& session) {
                    "Later readers of a value take the state that it was copied to, so that it dies early");
   command.add_option("--impl", args->implementation, std::string("Who places: ") + kImplementations)->type_name("NAME");
   args->meaning.add_to(command);
-  command.callback([args, &session] { session.status = place_command(*args); });
+  command.callback([args, &session] { session.status = naming(args->program, [&] { return place_command(*args); }); });
 }
 
 }  // namespace writeback::cli

@@ -95,7 +95,7 @@ void add_plan(CLI::App& app, Session& session) {
   command.add_option("--search", args->search, "First-fit runs that the best planner may spend")->type_name("N");
   command.add_option("--size", args->sizes, "Value of a symbolic size, SYMBOL=NUMBER (repeatable)")->expected(1)->take_all();
   args->meaning.add_to(command);
-  command.callback([args, &session] { session.status = plan_command(*args); });
+  command.callback([args, &session] { session.status = naming(args->program, [&] { return plan_command(*args); }); });
 }
 
 }  // namespace writeback::cli

@@ -198,7 +198,9 @@ void add_run(CLI::App& app, Session& session) {
   command.add_flag("--copy-may-alias", args->copy_may_alias, "May-alias results are copies, not aliases");
   command.add_flag("--batch", args->batch, "Read requests from standard input, a JSON object a line");
   args->meaning.add_to(command);
-  command.callback([args, &session] { session.status = args->batch ? run_batch(*args) : run_one(*args); });
+  command.callback([args, &session] {
+    session.status = args->batch ? run_batch(*args) : naming(args->program, [&] { return run_one(*args); });
+  });
 }
 
 }  // namespace writeback::cli

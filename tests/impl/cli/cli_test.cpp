@@ -1,0 +1,153 @@
+// The program `writeback` as its users meet it: exit statuses, messages that name the place, and the JSON of each command.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kTests = WRITEBACK_TESTS_DIR;
+
+struct Answer {
+  int status = -1;
+  std::string out;  ///< stdout and stderr
+};
+
+Answer run(const std::string& arguments, const std::string& redirect = "2>&1") {
+  Answer answer;
+  FILE* pipe = popen((std::string(WRITEBACK_PROGRAM) + " " + arguments + " " + redirect).c_str(), "r");
+  char buffer[4096];
+  for (std::size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) answer.out.append(buffer, n);
+  const int status = pclose(pipe);
+  answer.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return answer;
+}
+
+nlohmann::json json_of(const std::string& arguments) {
+  return nlohmann::json::parse(run(arguments + " --json", "2>/dev/null").out);
+}
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A file of this content in the test's own folder.
+std::string file_with(const std::string& name, const std::string& content) {
+  const fs::path path = fs::path(testing::TempDir()) / ("writeback_cli_" + name);
+  std::ofstream(path, std::ios::binary) << content;
+  return path.string();
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+std::string corpus(const std::string& name) { return (kTests / "corpus" / name).string(); }
+
+struct BadInput {
+  std::string name, content, message;
+};
+
+TEST(Cli, BadInputIsRefusedWithItsPlaceAndExitStatusTwo) {
+  const std::string good = contents(corpus("plain-accumulator.txt"));
+  const std::string archive = contents(kTests / "models" / "counter.pt2");
+  std::string shuffled = archive;
+  for (std::size_t i = shuffled.size() / 3; i + 64 < shuffled.size() / 2; ++i) std::swap(shuffled[i], shuffled[i + 32]);
+  const std::vector<BadInput> all{
+      {"truncated.pt2", archive.substr(0, archive.size() / 2), "archive"},
+      {"shuffled.pt2", shuffled, ""},
+      {"empty.txt", "", "expected"},
+      {"cut.txt", good.substr(0, good.find("mul.Scalar") + 12), ""},
+      {"use_before.txt", replaced(good, "mul.Scalar(new", "mul.Scalar(late"), "late"},
+      {"unknown_target.txt", replaced(good, "target='a'\n    z", "target='zzz'\n    z"), "zzz"},
+      {"duplicate.txt", replaced(good, "y: \"f32", "new: \"f32"), "new"},
+      {"arity.txt", replaced(good, "neg.default(y)", "neg.default(y, y, y)"), "neg"},
+      {"no_json.json", "{\"graph_module\": ", ""},
+      {"schema.json", "{\"schema_version\": {\"major\": 99, \"minor\": 1}, \"graph_module\": {}}", "99"},
+  };
+  for (const BadInput& bad : all) {
+    const std::string path = file_with(bad.name, bad.content);
+    for (const std::string command : {"place", "check", "run", "plan"}) {
+      const Answer answer = run(command + " " + path);
+      EXPECT_EQ(answer.status, 2) << command << " " << bad.name << ": " << answer.out;
+      EXPECT_NE(answer.out.find(bad.message), std::string::npos) << bad.name << ": " << answer.out;
+      EXPECT_NE(answer.out.find(bad.name), std::string::npos) << "the message names the file: " << answer.out;
+    }
+  }
+}
+
+TEST(Cli, UsageErrorsAreExitStatusTwo) {
+  EXPECT_EQ(run("").status, 2);
+  EXPECT_EQ(run("place").status, 2);
+  EXPECT_EQ(run("place --lowering sideways " + corpus("plain-accumulator.txt")).status, 2);
+  EXPECT_EQ(run("place /nonexistent/file").status, 2);
+  EXPECT_EQ(run("--help").status, 0);
+  EXPECT_EQ(run("place --help").status, 0);
+}
+
+TEST(Cli, PlaceThenCheckIsSafeAndALateReaderIsNot) {
+  const std::string placed = file_with("placed.txt", "");
+  ASSERT_EQ(run("place " + corpus("view-copy-read-after.txt") + " -o " + placed).status, 0);
+  EXPECT_EQ(run("check " + corpus("view-copy-read-after.txt") + " " + placed).status, 0);
+  EXPECT_EQ(run("check " + placed).status, 0);
+
+  std::string text = contents(placed);
+  const std::size_t copy = text.find("            copy_"), end = text.find('\n', copy) + 1;
+  const std::string line = text.substr(copy, end - copy);
+  text.erase(copy, end - copy).insert(text.find("            y:"), line);
+  const auto json = json_of("check " + corpus("view-copy-read-after.txt") + " " + file_with("early.txt", text));
+  EXPECT_EQ(json["verdict"], "unsafe");
+  EXPECT_EQ(json["hazards"][0]["rule"], "reads_target");
+  EXPECT_EQ(json["hazards"][0]["node"], "y");
+}
+
+TEST(Cli, PlaceTellsEachCopyByName) {
+  const auto json = json_of("place " + corpus("swap-buffers.txt"));
+  ASSERT_EQ(json["copies"].size(), 2u);
+  EXPECT_EQ(json["copies"][0]["target"], "b_a");
+  EXPECT_EQ(json["copies"][0]["after"], "start");
+  EXPECT_EQ(json["temporaries"].size(), 1u);
+  EXPECT_EQ(json["clobbered"][0]["by"], "b_a");
+}
+
+TEST(Cli, APlacementFileIsJudged) {
+  const std::string program = corpus("view-copy-read-after.txt");
+  auto json = json_of("place " + program);
+  EXPECT_EQ(run("check " + program + " --placement " + file_with("p.json", json.dump())).status, 0);
+  json["copies"][0]["after"] = "new";
+  EXPECT_EQ(run("check " + program + " --placement " + file_with("q.json", json.dump())).status, 1);
+}
+
+TEST(Cli, RunComputesTheState) {
+  const std::string inputs = file_with("inputs.json", R"({"b_a": [1, 2, 3, 4], "x": [10, 20, 30, 40]})");
+  for (const std::string at : {"end", "earliest"}) {
+    const auto json = json_of("run " + corpus("plain-accumulator.txt") + " --inputs " + inputs + " --at " + at);
+    EXPECT_EQ(json["state"]["b_a"], nlohmann::json({11, 22, 33, 44})) << at;
+    EXPECT_EQ(json["outputs"][0], nlohmann::json({-22, -44, -66, -88})) << at;
+  }
+}
+
+TEST(Cli, PlanNeedsNoMoreForEarlyCopiesOfTheDecoder) {
+  const auto json = json_of("plan " + (kTests / "models" / "decoder.edge.txt").string());
+  const auto& placements = json["placements"];
+  EXPECT_LT(placements["earliest"]["executorch_fixed"], placements["end"]["executorch"]);
+  EXPECT_LE(placements["forwarded"]["bound"], placements["earliest"]["bound"]);
+  EXPECT_LE(placements["earliest"]["bound"], placements["earliest"]["best"]);
+}
+
+TEST(Cli, NothingIsHalfWritten) {
+  const std::string target = file_with("kept.txt", "as it was");
+  EXPECT_EQ(run("place " + file_with("bad.txt", "class") + " -o " + target).status, 2);
+  EXPECT_EQ(contents(target), "as it was");
+}
+
+}  // namespace
