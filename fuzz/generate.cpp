@@ -6,7 +6,6 @@
 
 #include "fuzz/builder.h"
 #include "fuzz/edit.h"
-#include "ref/graph/error.h"
 
 namespace writeback::fuzz {
 namespace {
@@ -200,29 +199,6 @@ std::optional<Records> encode(const Program& given, const Sizes& sizes) {
   } catch (const NotEncodable&) {
   }
   return std::nullopt;
-}
-
-Options options_of(const Program& program, Options options) {
-  const auto word = [&](std::size_t i) { return i < program.options.size() ? program.options[i] : std::string(); };
-  const auto refuse = [](const std::string& got, const char* expected) {
-    throw InputError("# options:", "expected " + std::string(expected) + ", got '" + got + "'");
-  };
-  for (std::size_t i = 0; i < program.options.size(); i += 2) {
-    const std::string name = word(i), value = word(i + 1);
-    if (name == "--lowering") {
-      if (value != "none" && value != "executorch") refuse(value, "executorch or none");
-      options.lowering = value == "none" ? Lowering::none : Lowering::executorch;
-    } else if (name == "--semantics") {
-      if (value != "parallel" && value != "sequential") refuse(value, "parallel or sequential");
-      options.semantics = value == "parallel" ? Semantics::parallel : Semantics::sequential;
-    } else if (name == "--trust") {
-      if (value.empty()) refuse(value, "a namespace");
-      options.trusted.push_back(value);
-    } else {
-      refuse(name, "--lowering, --semantics or --trust");
-    }
-  }
-  return options;
 }
 
 }  // namespace writeback::fuzz

@@ -35,10 +35,6 @@ Program canonical(const Program&);
 /// a write to a region that overlaps itself).
 std::optional<Records> encode(const Program&, const Sizes& = {});
 
-/// The options that a program names for itself (`# options: --lowering none --trust my`), over `base`.
-/// Throws InputError on a word that is no option.
-Options options_of(const Program&, Options base = {});
-
 /// The statement kinds, in the order in which the kinds are processed.
 enum class Statement : std::uint8_t { setting, parameter, buffer, input, node, output };
 

@@ -34,8 +34,6 @@ class Implementation {
   virtual bool outside() const { return false; }
   /// Does it give reasons with its placement?
   virtual bool explains() const { return false; }
-  /// The clause that it gives as the reason for a copy; empty where it does not explain.
-  virtual std::string sentence(const Program&, const impl::PlaceResult&, std::uint32_t) { return {}; }
 };
 
 /// `fast`, `end`, `fault:NAME`, `cmd:COMMAND`. Throws InputError on any other name.

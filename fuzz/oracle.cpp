@@ -260,21 +260,37 @@ class Trial {
     return chained(c) && (!reason.node || blocks(c));
   }
 
-  /// Each step of `via` is an operand of the step before, the first one of the blocking node.
+  /// `via` leads from the copy's target or value to the operand through which the blocking node reaches it, step by step.
   bool chained(std::uint32_t c) {
     const Reason& reason = result().reasons[c];
-    const Node* reader = reason.node ? &program_.graph.node(*reason.node) : nullptr;
+    if (reason.via.empty() || !reason.node || reason.rule == Rule::read_first) return true;
+    const Graph& graph = program_.graph;
+    const auto broken = [&](ValueId from, const std::string& to) {
+      return fail(Verdict::unexplained, "via", "%" + graph.name_of(from) + " does not lead to " + to + ", a step of the reason", c);
+    };
+    const ValueId start =
+        reason.rule == Rule::writes_value || reason.rule == Rule::deadline ? write_backs_[c].value : write_backs_[c].target;
+    ValueId last = start;
     for (const ValueId v : reason.via) {
-      const Node* producer = program_.graph.is_placeholder(v) ? nullptr : &program_.graph.node(program_.graph.producer_of(v));
-      bool linked = reader == nullptr || reader == producer;
-      if (reader != nullptr) for_each_operand(*reader, [&](ValueId operand) { linked |= operand == v; });
-      if (!linked) {
-        return fail(Verdict::unexplained, "via",
-                    "%" + reader->name + " has no operand %" + program_.graph.name_of(v) + ", a step of the reason", c);
-      }
-      reader = producer;
+      if (!linked(last, v)) return broken(last, "%" + graph.name_of(v));
+      last = v;
     }
-    return true;
+    return is_operand(last, program_.graph.node(*reason.node)) || broken(last, "%" + graph.node(*reason.node).name);
+  }
+
+  static bool is_operand(ValueId v, const Node& node) {
+    bool found = false;
+    for_each_operand(node, [&](ValueId operand) { found |= operand == v; });
+    return found;
+  }
+
+  /// One is made of the other, or both are inputs (of one alias group).
+  bool linked(ValueId a, ValueId b) const {
+    const Graph& graph = program_.graph;
+    const auto made_of = [&](ValueId v, ValueId operand) {
+      return !graph.is_placeholder(v) && is_operand(operand, graph.node(graph.producer_of(v)));
+    };
+    return (graph.is_placeholder(a) && graph.is_placeholder(b)) || made_of(a, b) || made_of(b, a);
   }
 
   /// Moving the copy before its blocker must be seen; where values do not show it (x - x, dead stores) it is counted.

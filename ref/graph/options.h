@@ -23,4 +23,10 @@ struct Options {
   bool operator==(const Options&) const = default;
 };
 
+struct Program;
+
+/// The options that a program names for itself (`# options: --lowering none --trust my`), over `base`. Throws InputError on a word
+/// that is no option.
+Options options_of(const Program&, Options base = {});
+
 }  // namespace writeback

@@ -1,0 +1,80 @@
+#include "fuzz/implementation.h"
+
+#include "fuzz/faults.h"
+#include "fuzz/outside.h"
+#include "impl/planted_place.h"
+#include "ref/graph/error.h"
+
+namespace writeback::fuzz {
+namespace {
+
+/// Runs `place` and says what became of it; a thrown InputError is a refusal, anything else a crash.
+template <typename Place>
+Answer answer_from(Place place) {
+  Answer answer;
+  try {
+    answer.result = place();
+    answer.kind = Answer::Kind::placed;
+  } catch (const InputError& e) {
+    answer.kind = Answer::Kind::refused;
+    answer.message = e.what();
+  } catch (const std::exception& e) {
+    answer.kind = Answer::Kind::crashed;
+    answer.message = e.what();
+  }
+  return answer;
+}
+
+class Fast final : public Implementation {
+ public:
+  Answer place(const Program& program, const Options& options) override {
+    return answer_from([&] { return impl::place(program, options); });
+  }
+  bool explains() const override { return true; }
+};
+
+class End final : public Implementation {
+ public:
+  Answer place(const Program& program, const Options&) override {
+    return answer_from([&] {
+      impl::PlaceResult result;
+      result.write_backs = write_backs(program);
+      result.placement = end_placement(program);
+      return result;
+    });
+  }
+};
+
+class Planted final : public Implementation {
+ public:
+  explicit Planted(const PlantedFault& fault) : fault_(fault) {}
+  Answer place(const Program& program, const Options& options) override {
+    return answer_from([&] {
+      const Switch on(fault_);
+      return impl::faulty::place(fault_.misread != nullptr ? fault_.misread(program) : program, options);
+    });
+  }
+  bool explains() const override { return true; }
+
+ private:
+  struct Switch {
+    explicit Switch(const PlantedFault& fault) { plant(fault); }
+    ~Switch() { impl::faulty::plant(impl::Fault::none); }
+  };
+  const PlantedFault& fault_;
+};
+
+}  // namespace
+
+std::unique_ptr<Implementation> implementation(const std::string& name, double timeout_seconds) {
+  if (name == "fast") return std::make_unique<Fast>();
+  if (name == "end") return std::make_unique<End>();
+  if (name.starts_with("cmd:")) return std::make_unique<Outside>(name.substr(4), timeout_seconds);
+  if (name.starts_with("fault:")) {
+    if (const PlantedFault* fault = find_fault(name.substr(6))) return std::make_unique<Planted>(*fault);
+    throw InputError("--impl " + name, "no fault of this name; `writeback faults` lists them");
+  }
+  throw InputError("--impl " + name, "expected fast, end, fault:NAME or cmd:COMMAND");
+}
+
+}  // namespace writeback::fuzz

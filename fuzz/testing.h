@@ -1,0 +1,111 @@
+// For other people's tests: a RapidCheck generator of programs, and the oracle as a GoogleTest assertion that prints the smallest
+// counterexample. Installed as <writeback/testing.h>; link writeback::testing, GTest and rapidcheck. In fifteen lines:
+//
+//   TEST(MyPass, PlacesSafely) {
+//     rc::check("my pass is safe", [] {
+//       const writeback::Program program = *writeback::testing::programs();
+//       RC_ASSERT(writeback::testing::is_safe([](const auto& p, const auto& o) { return my_pass(p, o); }, program));
+//     });
+//   }
+//
+// or, with minimising and a report, EXPECT_TRUE(writeback::testing::survives(my_pass, 10000)). A pass is any function from a
+// program and options to a Placement, or to a Program with its copies as explicit nodes.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <functional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "fuzz/campaign.h"
+#include "fuzz/drivers.h"
+#include "fuzz/minimize.h"
+#include "fuzz/report.h"
+#include "ref/graph/text.h"
+
+namespace writeback::testing {
+
+/// A pass as an implementation that the oracle can ask.
+template <typename Pass>
+class PassUnderTest final : public fuzz::Implementation {
+ public:
+  explicit PassUnderTest(Pass pass) : pass_(std::move(pass)) {}
+  fuzz::Answer place(const Program& program, const Options& options) override {
+    fuzz::Answer answer;
+    try {
+      auto made = pass_(program, options);
+      if constexpr (std::is_same_v<decltype(made), Placement>) {
+        answer.kind = fuzz::Answer::Kind::placed;
+        answer.result.placement = std::move(made);
+      } else {
+        answer.kind = fuzz::Answer::Kind::rewritten;
+        answer.program = std::move(made);
+      }
+    } catch (const std::exception& e) {
+      answer.kind = fuzz::Answer::Kind::crashed;
+      answer.message = e.what();
+    }
+    return answer;
+  }
+  bool outside() const override { return true; }
+
+ private:
+  Pass pass_;
+};
+
+/// Programs by RapidCheck: it shrinks the list of records and each record towards zeros, so every step is a program again.
+inline rc::Gen<Program> programs(const fuzz::Sizes& sizes = {}) {
+  const auto byte = rc::gen::inRange<int>(0, 256);
+  const auto record =
+      rc::gen::map(rc::gen::container<std::vector<int>>(fuzz::Record::kBytes, byte), [](const std::vector<int>& bytes) {
+        fuzz::Record r;
+        for (std::size_t i = 0; i < r.bytes.size(); ++i) r.bytes[i] = static_cast<std::uint8_t>(bytes[i]);
+        return r;
+      });
+  return rc::gen::map(rc::gen::container<fuzz::Records>(record),
+                      [sizes](const fuzz::Records& records) { return fuzz::generate(records, sizes); });
+}
+
+/// Is what the pass makes of the program safe? The message has the program, the placement and what goes wrong.
+template <typename Pass>
+::testing::AssertionResult is_safe(Pass pass, const Program& program) {
+  PassUnderTest<Pass> tested(std::move(pass));
+  const Options options = options_of(program);
+  fuzz::Judged judged = fuzz::judge(tested, program, options, {});
+  if (judged.verdict == fuzz::Verdict::right || judged.verdict == fuzz::Verdict::skipped) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << fuzz::report_markdown({"the pass under test", program, options, std::move(judged)});
+}
+
+/// Asks the pass about `cases` random programs; the message has the smallest program on which it fails in the way of the first.
+template <typename Pass>
+::testing::AssertionResult survives(Pass pass, std::uint64_t cases, std::uint64_t seed = 1, const fuzz::Sizes& sizes = {}) {
+  PassUnderTest<Pass> tested(std::move(pass));
+  for (std::uint64_t i = 0; i < cases; ++i) {
+    const Program program = fuzz::campaign_case(seed, i, sizes);
+    const fuzz::Judged judged = fuzz::judge(tested, program, options_of(program), {});
+    if (judged.verdict == fuzz::Verdict::right || judged.verdict == fuzz::Verdict::skipped) continue;
+    fuzz::Minimized small = fuzz::minimize(tested, program, {}, judged.signature, {}, 5);
+    const Options options = options_of(small.program);
+    return ::testing::AssertionFailure() << "case " << i << " of seed " << seed << "\n\n"
+                                         << fuzz::report_markdown(
+                                                {"the pass under test", small.program, options, std::move(small.judged)});
+  }
+  return ::testing::AssertionSuccess();
+}
+
+}  // namespace writeback::testing
+
+namespace rc {
+/// RapidCheck shows a program as PyTorch prints it.
+template <>
+struct Arbitrary<writeback::Program> {
+  static Gen<writeback::Program> arbitrary() { return writeback::testing::programs(); }
+};
+}  // namespace rc
+
+namespace writeback {
+inline void showValue(const Program& program, std::ostream& os) { os << print_text(program); }
+}  // namespace writeback
