@@ -90,10 +90,22 @@ class Worker {
     const Program program = campaign_case(options_.seed, i, options_.sizes);
     const Options meaning = options_of(program, options_.options);
     const Checks checks = campaign_checks(i, options_.strict);
-    const Judged judged = judge(*implementation_, program, meaning, checks);
+    const Judged judged = judged_or_refused(program, meaning, checks);
     count(program, meaning, judged);
     if (judged.verdict == Verdict::right || judged.verdict == Verdict::skipped) return;
     if (known_.insert(judged.signature.text).second) report(i, program, judged, checks);
+  }
+
+  /// A program that the reference refuses is not judged.
+  Judged judged_or_refused(const Program& program, const Options& meaning, const Checks& checks) {
+    try {
+      return judge(*implementation_, program, meaning, checks);
+    } catch (const InputError& e) {
+      Judged judged;
+      judged.verdict = Verdict::skipped;
+      judged.reason = std::string("refused: ") + e.what();
+      return judged;
+    }
   }
 
   void count(const Program& program, const Options& meaning, const Judged& judged) {

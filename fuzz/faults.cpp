@@ -71,30 +71,6 @@ Program alias_geometry_lost(const Program& program) {
   return read;
 }
 
-/// A list is read as its first element.
-Program list_cut(const Program& program) {
-  Program read = program;
-  for (Node& node : read.graph.nodes) {
-    for (Argument& a : node.args) {
-      auto* list = std::get_if<ListArgument>(&a);
-      const bool foreach_list = program.target(node).name.starts_with("_foreach_");
-      if (foreach_list && list != nullptr && list->items.size() > 1) list->items.resize(1);
-    }
-  }
-  return read;
-}
-
-/// The first custom op's schema is believed though nobody trusts it.
-Program custom_trusted(const Program& program) {
-  Program read = program;
-  for (Node& node : read.graph.nodes) {
-    const Target& target = program.target(node);
-    if (target.ns != "my" || std::find(program.options.begin(), program.options.end(), "my") != program.options.end()) continue;
-    if (target.name == "mix") node.target = read.intern({Target::Kind::op, "aten", "neg", "default"}), node.args.resize(1);
-  }
-  return read;
-}
-
 constexpr PlantedFault of_clause(std::string_view name, std::string_view rule, std::string_view description, Clause clause) {
   return {name, rule, description, Fault::none, clause, nullptr};
 }
@@ -148,24 +124,54 @@ constexpr PlantedFault kBank[] = {
               Clause::input_sees_lowering),
     of_clause("rebasing_hazard_silent", "lowering", "nothing is said where a re-based chain reads an older state of its root",
               Clause::rebased_read),
-    of_code("dead_readers_hold", "liveness", "a reader whose result nobody uses holds a copy back", Fault::dead_readers_hold),
+    of_code("custom_schema_trusted", "effects", "the schema of a custom op is believed though its namespace is not trusted",
+            Fault::custom_schema_trusted),
+    of_code("opaque_is_pure", "effects", "an op without a trusted schema reads its operands and does nothing else",
+            Fault::opaque_is_pure),
+    of_code("lists_not_flattened", "effects", "operands in positional lists are missed", Fault::lists_not_flattened),
+    of_code("keywords_missed", "effects", "keyword operands are missed", Fault::keywords_missed),
+    of_code("getitem_index_ignored", "effects", "every element of a tuple is taken as the first", Fault::getitem_index_ignored),
+    of_code("subgraph_reads_missed", "effects", "what a higher-order op's subgraphs read is missed", Fault::subgraph_reads_missed),
+    of_code("metadata_readers_hold", "effects", "a node that looks at sizes only holds a copy back", Fault::metadata_readers_hold),
+    of_code("dead_readers_hold", "effects", "a node that nobody uses holds a copy back", Fault::dead_readers_hold),
     of_code("alias_group_lost", "aliases", "placeholders of one storage are taken as apart", Fault::alias_group_lost),
     of_code("may_alias_is_copy", "aliases", "reshape and the like never alias", Fault::may_alias_is_copy),
     of_code("view_copy_is_fresh", "aliases", "a later alias is taken as the fresh tensor that its schema promises",
             Fault::view_copy_is_fresh),
-    of_code("chains_not_rebased", "aliases", "a view_copy of a view_copy is an alias of the latter and not of its root",
+    of_code("chains_not_rebased", "aliases", "a view_copy of a view_copy is taken as an alias of the latter",
             Fault::chains_not_rebased),
     of_code("lowered_though_output", "aliases", "a view_copy that is an output is taken as a later alias",
             Fault::lowered_though_output),
-    of_code("shared_allocation_ignored", "aliases", "a result's shared allocation is not seen", Fault::shared_allocation_ignored),
+    of_code("shared_allocation_ignored", "aliases", "`# share_alloc:` is ignored", Fault::shared_allocation_ignored),
+    of_code("stride_ignored", "aliases", "a view covers as many cells as it has, from its offset on", Fault::stride_ignored),
+    of_code("overlap_off_by_one", "aliases", "regions that share their last cell only are taken as disjoint",
+            Fault::overlap_off_by_one),
+    of_code("forward_walk_only", "bounds", "writes to a value count through its own views only, not through its base or siblings",
+            Fault::forward_walk_only),
+    of_code("siblings_missed", "bounds",
+            "writes to a value count through itself, its views and its bases, not through other views of these",
+            Fault::siblings_missed),
+    of_code("off_by_one_slot", "bounds", "a copy stands before the last reader of its target", Fault::off_by_one_slot),
+    of_code("any_buffer_is_in_place", "bounds", "an in-place result of any input counts as in place",
+            Fault::any_buffer_is_in_place),
+    of_code("one_copy_for_each_value", "bounds", "a value is written back to the first of its targets only",
+            Fault::one_copy_for_each_value),
+    of_code("placeholder_values_safe", "bounds", "a value that is an input is taken as never overwritten by another copy",
+            Fault::placeholder_values_safe),
+    of_code("slot_order_reversed", "order", "copies at one slot stand in reverse order", Fault::slot_order_reversed),
+    of_code("cycle_without_temporary", "order", "the temporaries that break cycles are forgotten", Fault::cycle_without_temporary),
+    of_code("temporary_too_late", "order", "a temporary is taken at its copy, not after its value's last writer",
+            Fault::temporary_too_late),
+    of_code("all_or_nothing", "order", "one conflict among copies and all stay at the end", Fault::all_or_nothing),
+    of_code("rule_misnamed", "explanation", "a reader is called a writer", Fault::rule_misnamed),
     of_code("step_of_chain_skipped", "explanation", "the first value of an alias chain is not named", Fault::step_of_chain_skipped),
-    misreading("out_letter_swapped", "shared: effects", "the alias letters of an out= op are mixed up", out_letter_swapped),
-    misreading("keyword_dropped", "shared: effects", "keyword arguments are missed", keyword_dropped),
-    misreading("list_cut", "shared: effects", "of a list argument only the first element is seen", list_cut),
-    misreading("custom_op_pure", "shared: effects", "an untrusted custom op is taken as pure", custom_trusted),
-    misreading("getitem_index_lost", "shared: text", "every element of a tuple is taken as the first", getitem_index_lost),
-    misreading("view_offset_lost", "shared: views", "a view starts where its base does", view_offset_lost),
-    misreading("alias_geometry_lost", "shared: archive", "parts of a shared storage start at its beginning", alias_geometry_lost),
+    of_code("clobbered_the_wrong_way", "explanation", "who clobbers and who is clobbered change places",
+            Fault::clobbered_the_wrong_way),
+    misreading("shared_out_letter", "shared: effects", "the alias letters of an out= op are mixed up", out_letter_swapped),
+    misreading("shared_keyword", "shared: effects", "keyword arguments are missed", keyword_dropped),
+    misreading("shared_getitem_index", "shared: text", "every element of a tuple is read as the first", getitem_index_lost),
+    misreading("shared_view_offset", "shared: views", "a view starts where its base does", view_offset_lost),
+    misreading("shared_alias_geometry", "shared: archive", "parts of a shared storage start at its beginning", alias_geometry_lost),
 };
 
 }  // namespace
@@ -178,8 +184,10 @@ const PlantedFault* find_fault(std::string_view name) {
 }
 
 void plant(const PlantedFault& fault) {
-  if (fault.clause) impl::faulty::plant(*fault.clause);
-  else impl::faulty::plant(fault.fault);
+  if (fault.clause)
+    impl::faulty::plant(*fault.clause);
+  else
+    impl::faulty::plant(fault.fault);
 }
 
 }  // namespace writeback::fuzz

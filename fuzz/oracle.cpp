@@ -9,6 +9,7 @@
 #include "ref/graph/effects.h"
 #include "ref/graph/error.h"
 #include "ref/graph/text.h"
+#include "ref/judge.h"
 
 namespace writeback::fuzz {
 namespace {
@@ -105,18 +106,17 @@ class Trial {
     return false;
   }
 
+  void skip(std::string reason) {
+    judged_.verdict = Verdict::skipped;
+    judged_.reason = std::move(reason);
+  }
+
   void refused() {
-    if (implementation_.outside() && !checks_.strict) {
-      judged_.verdict = Verdict::skipped;
-      judged_.reason = "refused: " + first_line_without_numbers(judged_.answer.message);
-      return;
-    }
+    if (implementation_.outside() && !checks_.strict) return skip("refused: " + first_line_without_numbers(judged_.answer.message));
     try {
       ref::judge(program_, end_placement(program_), options_, limits());
     } catch (const InputError&) {
-      judged_.verdict = Verdict::skipped;
-      judged_.reason = "refused by both";
-      return;
+      return skip("refused by both");
     }
     fail(Verdict::refused, first_line_without_numbers(judged_.answer.message), judged_.answer.message);
   }
@@ -135,6 +135,7 @@ class Trial {
     }
     if (!safe(ref::judge(program_, result().placement, options_, limits()))) return;
     if (implementation_.outside() && !checks_.strict) return;
+    if (!result().lowering_hazards.empty()) return skip("lowering hazard that no value shows");
     if (checks_.minimality && !minimal()) return;
     if (!implementation_.explains()) return;
     if (!reported()) return;
@@ -150,20 +151,11 @@ class Trial {
     if (j.witness) judged_.choices = j.witness->choices;
     if (j.verdict == ref::Verdict::safe) return true;
     if (j.verdict == ref::Verdict::undecided) {
-      judged_.verdict = Verdict::skipped;
-      judged_.reason = "undecided";
+      skip("undecided");
       return false;
     }
-    const auto hazard = std::find_if(j.hazards.begin(), j.hazards.end(), [](const ref::Hazard& h) { return !is_lowering(h); });
-    if (hazard == j.hazards.end()) {
-      if (!implementation_.explains()) {
-        judged_.verdict = Verdict::skipped;
-        judged_.reason = "lowering hazard";
-        return false;
-      }
-      hazardous_ = true;
-      return true;
-    }
+    if (std::any_of(j.hazards.begin(), j.hazards.end(), is_lowering) || reports_hopeless_copy()) return mends_what_it_can();
+    const auto hazard = j.hazards.begin();
     std::optional<std::uint32_t> copy;
     for (std::uint32_t c = 0; c < write_backs_.size(); ++c) {
       const WriteBack& w = write_backs_[c];
@@ -176,8 +168,53 @@ class Trial {
     return fail(Verdict::unsafe, hazard->rule, j.witness ? j.witness->sentence : "not safe: " + hazard->rule, copy, kind);
   }
 
+  bool reports_hopeless_copy() const {
+    const auto& hazards = result().lowering_hazards;
+    return std::any_of(hazards.begin(), hazards.end(), [](const impl::LoweringHazard& h) { return h.copy.has_value(); });
+  }
+
+  /// Lowering changes the program wherever the copies stand. That must be said, and without lowering the placement must be safe.
+  bool mends_what_it_can() {
+    if (implementation_.explains() && result().lowering_hazards.empty()) {
+      return fail(Verdict::unreported, "lowering",
+                  "lowering changes the program wherever the copies stand, and the answer does not say so");
+    }
+    Options unlowered = options_;
+    unlowered.lowering = Lowering::none;
+    const ref::Judgement j = judged_.answer.kind == Answer::Kind::placed
+                                 ? ref::judge(program_, result().placement, unlowered, limits())
+                                 : ref::equivalent(program_, judged_.answer.program, unlowered, limits());
+    if (j.verdict == ref::Verdict::unsafe && !reports_hopeless_copy()) {
+      judged_.judgement = j;
+      return fail(Verdict::unsafe, j.hazards.front().rule + " without lowering",
+                  j.witness ? j.witness->sentence : "not safe without lowering");
+    }
+    skip("lowering hazard, reported");
+    return false;
+  }
+
+  /// Equal to the reference's where effects are exact. An opaque op is never taken to give exactly the target, and a copy of the
+  /// target to itself counts as a write: there a later slot is a skip.
   bool minimal() {
-    judged_.earliest = ref::earliest_by_trace(program_, options_, limits());
+    thread_local ref::Arena arena;
+    ref::Judge reference(program_, options_, limits(), arena);
+    judged_.earliest = reference.earliest_by_trace();
+    if (as_early()) return true;
+    if (judged_.verdict != Verdict::late || !is_inexact(reference.conflicts())) return false;
+    judged_.signature = {};
+    judged_.copy.reset();
+    skip("late, where an op is opaque or a value can be its own target");
+    return false;
+  }
+
+  bool is_inexact(const ref::Conflicts& conflicts) const {
+    for (std::uint32_t c = 0; c < conflicts.copies.size(); ++c) {
+      if (conflicts.sources[conflicts.copies[c].source].overlaps[c] != 0) return true;
+    }
+    return has_opaque_op();
+  }
+
+  bool as_early() {
     const Placement& got = result().placement;
     const Placement& best = judged_.earliest;
     for (std::uint32_t c = 0; c < got.copies.size(); ++c) {
@@ -210,14 +247,10 @@ class Trial {
 
   /// What no placement can mend, and what the usual end order breaks, must be said.
   bool reported() {
-    if (hazardous_ && result().lowering_hazards.empty()) {
-      return fail(Verdict::unreported, "lowering",
-                  "lowering changes the program wherever the copies stand, and the answer does not say so");
-    }
-    if (!checks_.relations || hazardous_ || !result().lowering_hazards.empty() || !result().clobbered.empty()) return true;
+    if (!checks_.relations || !result().lowering_hazards.empty() || !result().clobbered.empty()) return true;
     const ref::Judgement end = ref::judge(program_, end_placement(program_), options_, limits());
     for (const ref::Hazard& h : end.hazards) {
-      if (h.rule == "copy_reads")
+      if (h.rule == "copy_reads" && h.node != h.target)
         return fail(Verdict::unreported, "clobbered",
                     "the end placement clobbers the value of " + h.target + ", and the answer does not say so");
     }
@@ -272,10 +305,11 @@ class Trial {
         reason.rule == Rule::writes_value || reason.rule == Rule::deadline ? write_backs_[c].value : write_backs_[c].target;
     ValueId last = start;
     for (const ValueId v : reason.via) {
-      if (!linked(last, v)) return broken(last, "%" + graph.name_of(v));
+      if (!linked(last, v) && !has_opaque_op()) return broken(last, "%" + graph.name_of(v));
       last = v;
     }
-    return is_operand(last, program_.graph.node(*reason.node)) || broken(last, "%" + graph.node(*reason.node).name);
+    const bool arrived = last == graph.result_of(*reason.node) || is_operand(last, graph.node(*reason.node)) || has_opaque_op();
+    return arrived || broken(last, "%" + graph.node(*reason.node).name);
   }
 
   static bool is_operand(ValueId v, const Node& node) {
@@ -284,11 +318,23 @@ class Trial {
     return found;
   }
 
+  /// Of several operands that an opaque result may lie in, any may be named.
+  bool has_opaque_op() const {
+    const Effects effects(program_, options_);
+    for (std::size_t n = 0; n < program_.graph.nodes.size(); ++n) {
+      if (effects.has(node_id(n), Trait::opaque)) return true;
+    }
+    return false;
+  }
+
   /// One is made of the other, or both are inputs (of one alias group).
   bool linked(ValueId a, ValueId b) const {
     const Graph& graph = program_.graph;
     const auto made_of = [&](ValueId v, ValueId operand) {
-      return !graph.is_placeholder(v) && is_operand(operand, graph.node(graph.producer_of(v)));
+      if (graph.is_placeholder(v)) return false;
+      const Node& node = graph.node(graph.producer_of(v));
+      const bool element = program_.target(node).is_getitem() && !graph.is_placeholder(*as_value(node.args[0]));
+      return is_operand(operand, node) || (element && is_operand(operand, graph.node(graph.producer_of(*as_value(node.args[0])))));
     };
     return (graph.is_placeholder(a) && graph.is_placeholder(b)) || made_of(a, b) || made_of(b, a);
   }
@@ -309,15 +355,20 @@ class Trial {
     const ref::Judgement judgement = ref::judge(program_, moved, options_, limits());
     const bool seen = judgement.verdict == ref::Verdict::unsafe;
     ++(seen ? judged_.confirmed_reasons : judged_.unobserved_reasons);
-    if (!seen || judgement.hazards.empty()) return true;
-    const auto named = [&](const ref::Hazard& h) { return h.rule == name_of(reason.rule); };
-    if (std::any_of(judgement.hazards.begin(), judgement.hazards.end(), named)) return true;
-    const ref::Hazard& first = judgement.hazards.front();
-    if (is_lowering(first)) return true;
+    if (!seen) return true;
+    thread_local ref::Arena arena;
+    ref::Judge conflicts(program_, options_, limits(), arena);
+    std::string rules;
+    for (const ref::Violation& v : ref::violations(conflicts.conflicts(), moved, options_.semantics)) {
+      if (v.rule == name_of(reason.rule)) return true;
+      if (!v.node) continue;
+      rules += (rules.empty() ? "" : ", ") + std::string(v.rule);
+    }
+    if (rules.empty()) return true;
     judged_.judgement = judgement;
-    return fail(Verdict::unexplained, std::string(name_of(reason.rule)) + " for " + first.rule,
+    return fail(Verdict::unexplained, std::string(name_of(reason.rule)),
                 copy_text(program_, write_backs_[c]) + " is explained by " + std::string(name_of(reason.rule)) +
-                    "; moved before %" + program_.graph.node(*reason.node).name + " it breaks " + first.rule,
+                    "; moved before %" + program_.graph.node(*reason.node).name + " it breaks " + rules,
                 c);
   }
 
@@ -333,7 +384,7 @@ class Trial {
     if (print_text(again) != text)
       return fail(Verdict::unreadable, "copies", "the program with its copies does not read back as itself");
     const std::optional<Placement> placement = placement_of(program_, again);
-    if (!placement || !(placement->copies == result().placement.copies)) {
+    if (!placement || print_text(with_explicit_copies(program_, *placement)) != text) {
       return fail(Verdict::unreadable, "placement", "the copies that were printed are not those that were placed");
     }
     return true;
@@ -362,7 +413,6 @@ class Trial {
   const Options& options_;
   const Checks& checks_;
   std::vector<WriteBack> write_backs_;
-  bool hazardous_ = false;
   Judged judged_;
 };
 

@@ -177,9 +177,11 @@ void Tracer::look_at_copy(CopyConflicts& c, bool lowered) {
   for (std::size_t j = 0; j < found_.copies.size(); ++j) {
     if (share_a_cell(target, interpreter_.tensor(found_.copies[j].target_leaf))) c.same_cells[j] = 1;
   }
-  if (value.storage == target.storage && regions_.same(value.region, target.region)) return;
+  // A copy of the target to itself changes nothing, unless lowering lets a node change the value before it is read at the end.
+  const bool exact = value.storage == target.storage && regions_.same(value.region, target.region);
+  if (exact && source.deadline.slot == kNever) return;
   c.always_exact = false;
-  c.overlaps_itself |= share_a_cell(value, target);
+  c.overlaps_itself |= !exact && share_a_cell(value, target);
   for (const Event& e : recorder_.events) {
     const bool is_read = e.kind == Event::Kind::read;
     if (touches(e, target, interpreter_.identity(c.target_leaf))) {

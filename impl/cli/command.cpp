@@ -27,25 +27,6 @@ Semantics semantics_of(const std::string& word) {
   throw InputError("--semantics", "expected sequential or parallel, got '" + word + "'");
 }
 
-/// The words of a program's `# options:` line, the same flags as on the command line.
-Options options_of_program(const Program& program) {
-  Options options;
-  const auto& words = program.options;
-  for (std::size_t i = 0; i < words.size(); i += 2) {
-    if (i + 1 == words.size()) throw InputError("# options:", "'" + words[i] + "' lacks its value");
-    if (words[i] == "--lowering") {
-      options.lowering = lowering_of(words[i + 1]);
-    } else if (words[i] == "--semantics") {
-      options.semantics = semantics_of(words[i + 1]);
-    } else if (words[i] == "--trust") {
-      options.trusted.push_back(words[i + 1]);
-    } else {
-      throw InputError("# options:", "expected --lowering, --semantics or --trust, got '" + words[i] + "'");
-    }
-  }
-  return options;
-}
-
 std::vector<std::string> schema_lines(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw InputError(path, "cannot be read");
@@ -86,7 +67,7 @@ void MeaningFlags::add_to(CLI::App& command) {
 }
 
 Options MeaningFlags::options_for(const Program& program) const {
-  Options options = options_of_program(program);
+  Options options = options_of(program);
   if (lowering_) options.lowering = lowering_of(*lowering_);
   if (semantics_) options.semantics = semantics_of(*semantics_);
   options.trusted.insert(options.trusted.end(), trusted_.begin(), trusted_.end());

@@ -62,5 +62,8 @@ void add_check(CLI::App&, Session&);
 void add_run(CLI::App&, Session&);
 void add_plan(CLI::App&, Session&);
 void add_effects(CLI::App&, Session&);
+void add_fuzz(CLI::App&, Session&);
+void add_minimize(CLI::App&, Session&);
+void add_faults(CLI::App&, Session&);
 
 }  // namespace writeback::cli

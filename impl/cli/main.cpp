@@ -36,6 +36,9 @@ int run(int argc, char** argv) {
   add_run(app, session);
   add_plan(app, session);
   add_effects(app, session);
+  add_fuzz(app, session);
+  add_minimize(app, session);
+  add_faults(app, session);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
