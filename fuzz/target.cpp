@@ -1,3 +1,4 @@
+// The helpers of the fuzz targets: inputs to programs, and mutation of records as wholes.
 #include "fuzz/targets/target.h"
 
 #include <algorithm>
