@@ -432,7 +432,7 @@ void Builder::share_allocation() {
       if (s.node == n) wanted = &s;
     }
   }
-  if (!flag(10, wanted != nullptr)) return;
+  if (!flag(20, wanted != nullptr)) return;
   program_.share_allocations.push_back({n, options[pick(options.size(), [&] { return found(options, wanted->argument); })]});
 }
 
