@@ -40,7 +40,10 @@ class Coarse {
       if (!look_at(s)) return std::nullopt;
     }
     for (Source& s : found_.sources) {
-      for (std::size_t j = 0; j < found_.copies.size(); ++j) s.overlaps[j] = meets(s.leaf, found_.copies[j].target_leaf);
+      for (std::size_t j = 0; j < found_.copies.size(); ++j) {
+        s.overlaps[j] = meets(s.leaf, found_.copies[j].target_leaf);
+        s.lowered_overlaps[j] = s.overlaps[j] && truly_.of(s.leaf) != truly_.of(found_.copies[j].target_leaf);
+      }
     }
     for (CopyConflicts& c : found_.copies) {
       for (std::size_t j = 0; j < found_.copies.size(); ++j) c.same_cells[j] = meets(c.target_leaf, found_.copies[j].target_leaf);

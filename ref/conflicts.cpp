@@ -105,7 +105,10 @@ Conflicts no_conflicts(const Steps& steps) {
     if (v == nullptr || is_mutation(program.output_specs[i].kind) || steps.leaves_of(*v).count != 1) continue;
     result.outputs.push_back({i, source_of(result, steps, *v)});
   }
-  for (Source& s : result.sources) s.overlaps.assign(result.copies.size(), 0);
+  for (Source& s : result.sources) {
+    s.overlaps.assign(result.copies.size(), 0);
+    s.lowered_overlaps = s.overlaps;
+  }
   for (CopyConflicts& c : result.copies) c.same_cells.assign(result.copies.size(), 0);
   return result;
 }
@@ -119,6 +122,7 @@ Tracer::Tracer(const Steps& steps, Regions& regions, bool definite)
       returned_(returned_nodes(steps.program())) {
   found_ = no_conflicts(steps);
   truly_written_.assign(found_.sources.size(), std::vector<std::uint8_t>(found_.slots));
+  truly_overlaps_.assign(found_.sources.size(), std::vector<std::uint8_t>(found_.copies.size()));
 }
 
 void Tracer::trace_all(std::uint64_t limit) {
@@ -151,11 +155,13 @@ bool Tracer::touches(const Event& e, Tensor t, std::uint32_t identity) const {
 }
 
 void Tracer::look(bool lowered) {
-  for (std::size_t i = 0; i < found_.sources.size(); ++i) look_at_source(found_.sources[i], truly_written_[i], lowered);
+  for (std::size_t i = 0; i < found_.sources.size(); ++i) look_at_source(i, lowered);
   for (CopyConflicts& c : found_.copies) look_at_copy(c, lowered);
 }
 
-void Tracer::look_at_source(Source& s, std::vector<std::uint8_t>& truly_written, bool lowered) {
+void Tracer::look_at_source(std::size_t source, bool lowered) {
+  Source& s = found_.sources[source];
+  std::vector<std::uint8_t>& truly_written = truly_written_[source];
   const Tensor tensor = interpreter_.tensor(s.leaf);
   const std::uint32_t identity = interpreter_.identity(s.leaf);
   if (!lowered) std::ranges::fill(truly_written, 0);
@@ -167,7 +173,12 @@ void Tracer::look_at_source(Source& s, std::vector<std::uint8_t>& truly_written,
       s.deadline.lower(e.node);
   }
   for (std::size_t j = 0; j < found_.copies.size(); ++j) {
-    if (share_a_cell(tensor, interpreter_.tensor(found_.copies[j].target_leaf))) s.overlaps[j] = 1;
+    const bool overlaps = share_a_cell(tensor, interpreter_.tensor(found_.copies[j].target_leaf));
+    s.overlaps[j] |= overlaps;
+    if (!lowered)
+      truly_overlaps_[source][j] = overlaps;
+    else if (overlaps && !truly_overlaps_[source][j])
+      s.lowered_overlaps[j] = 1;
   }
 }
 
@@ -177,13 +188,13 @@ void Tracer::look_at_copy(CopyConflicts& c, bool lowered) {
   for (std::size_t j = 0; j < found_.copies.size(); ++j) {
     if (share_a_cell(target, interpreter_.tensor(found_.copies[j].target_leaf))) c.same_cells[j] = 1;
   }
-  // A copy of the target to itself changes nothing, unless lowering lets a node change the value before it is read at the end.
   const bool exact = value.storage == target.storage && regions_.same(value.region, target.region);
-  if (exact && source.deadline.slot == kNever) return;
-  c.always_exact = false;
+  c.always_exact &= exact;
   c.overlaps_itself |= !exact && share_a_cell(value, target);
   for (const Event& e : recorder_.events) {
     const bool is_read = e.kind == Event::Kind::read;
+    // Where the value is the target, the copy changes nothing that the program itself did not; what lowering brought it undoes.
+    if (exact && (is_read || !lowered || truly_written_[c.source][index_of(e.node)])) continue;
     if (touches(e, target, interpreter_.identity(c.target_leaf))) {
       if (!is_read)
         c.target_written.raise(e.node);
@@ -201,7 +212,8 @@ std::vector<std::uint8_t> in_place(const Conflicts& conflicts) {
   for (std::size_t i = 0; i < result.size(); ++i) {
     bool overwritten = false;
     for (std::size_t j = 0; j < i; ++j) overwritten |= !result[j] && conflicts.copies[i].same_cells[j];
-    result[i] = conflicts.copies[i].always_exact && !overwritten;
+    const bool reached = conflicts.sources[conflicts.copies[i].source].deadline.slot != kNever;
+    result[i] = conflicts.copies[i].always_exact && !overwritten && !reached;
   }
   return result;
 }

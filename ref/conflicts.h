@@ -33,10 +33,11 @@ constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
 struct Source {
   ValueId value{};
   std::uint32_t leaf = 0;
-  Bound computed;                      ///< rule 1
-  Bound written;                       ///< the last true write, if any: a temporary stands behind it
-  Bound deadline{kNever, {}};          ///< the first write after its birth that reaches it by lowering only
-  std::vector<std::uint8_t> overlaps;  ///< per write-back: may share a cell with its target
+  Bound computed;                              ///< rule 1
+  Bound written;                               ///< the last true write, if any: a temporary stands behind it
+  Bound deadline{kNever, {}};                  ///< the first write after its birth that reaches it by lowering only
+  std::vector<std::uint8_t> overlaps;          ///< per write-back: may share a cell with its target
+  std::vector<std::uint8_t> lowered_overlaps;  ///< per write-back: does so under some lowering, but not in the unlowered run
   std::uint32_t ready() const { return std::max(computed.slot, written.slot); }
   /// No slot suits: it must be read after a true write and before a write that lowering brings.
   bool hopeless() const { return deadline.slot < ready(); }
@@ -95,7 +96,7 @@ class Tracer {
 
   void run(std::span<const std::uint8_t> choices);
   void look(bool lowered);
-  void look_at_source(Source&, std::vector<std::uint8_t>& truly_written, bool lowered);
+  void look_at_source(std::size_t source, bool lowered);
   void look_at_copy(CopyConflicts&, bool lowered);
   bool touches(const Event&, Tensor, std::uint32_t identity) const;
   bool share_a_cell(Tensor a, Tensor b) const {
@@ -109,7 +110,8 @@ class Tracer {
   Recorder recorder_;
   Interpreter<NoValues, Recorder> interpreter_;
   std::vector<std::uint8_t> live_, returned_;
-  std::vector<std::vector<std::uint8_t>> truly_written_;  // per source, per node: under the semantic choices at hand, not lowered
+  // Per source, per node and per write-back: under the semantic choices at hand, not lowered.
+  std::vector<std::vector<std::uint8_t>> truly_written_, truly_overlaps_;
   Conflicts found_;
 };
 

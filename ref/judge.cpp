@@ -141,20 +141,25 @@ class Judge::Impl {
   const std::vector<WriteBack>& write_backs() const { return execution_.write_backs_in_order(); }
 
   /// Every value and output cloned right after its last true writer, every copy at the end: what fails here fails wherever the
-  /// copies stand.
+  /// copies stand. Under sequential semantics what an earlier copy truly overwrites is read when its turn comes.
   Placement ideal_placement() {
     const Conflicts& c = conflicts();
+    const bool parallel = options_.semantics == Semantics::parallel;
     Placement p;
     p.copies.resize(c.copies.size());
-    for (std::uint32_t s = 0; s < c.sources.size(); ++s) {
-      p.temporaries.push_back({"", c.sources[s].value, {slot_at(c.sources[s].ready()), s}});
-    }
     for (std::uint32_t i = 0; i < c.copies.size(); ++i) {
-      p.copies[i].at = {slot_at(c.slots), static_cast<std::uint32_t>(c.sources.size()) + i};
-      p.copies[i].temporary = c.copies[i].source;
+      const Source& s = c.sources[c.copies[i].source];
+      bool in_turn = false;
+      for (std::uint32_t j = 0; j < i && !parallel; ++j) in_turn |= s.overlaps[j] && !s.lowered_overlaps[j];
+      p.temporaries.push_back({"", s.value, in_turn ? Position{slot_at(c.slots), 2 * i} : Position{slot_at(s.ready()), 0}});
+      p.copies[i].at = {slot_at(c.slots), 2 * i + 1};
+      p.copies[i].temporary = i;
     }
-    if (options_.semantics == Semantics::parallel) {
-      for (const OutputSource& o : c.outputs) p.outputs_read_first.push_back({o.output, o.source});
+    for (const OutputSource& o : c.outputs) {
+      const Source& s = c.sources[o.source];
+      if (!parallel && std::ranges::count(s.lowered_overlaps, 1) == 0) continue;
+      p.outputs_read_first.push_back({o.output, static_cast<std::uint32_t>(p.temporaries.size())});
+      p.temporaries.push_back({"", s.value, {slot_at(s.ready()), 0}});
     }
     return p;
   }

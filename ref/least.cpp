@@ -42,8 +42,10 @@ class Solver {
     for (const OutputSource& o : c_.outputs) {
       const Source& s = c_.sources[o.source];
       bool needed = s.deadline.slot != kNever && !s.hopeless();
-      for (std::size_t j = 0; j < c_.copies.size(); ++j) needed |= s.overlaps[j] && !dropped_[j];
-      first[o.source] = needed && parallel_;
+      // Under sequential semantics outputs are read last, but what only lowering lets a copy overwrite is read first all the same.
+      const std::vector<std::uint8_t>& overlaps = parallel_ ? s.overlaps : s.lowered_overlaps;
+      for (std::size_t j = 0; j < c_.copies.size(); ++j) needed |= overlaps[j] && !dropped_[j];
+      first[o.source] = needed;
     }
     return first;
   }
@@ -75,21 +77,27 @@ class Solver {
 
   /// Copies i and j of one placement: must i come before j?
   bool copy_before_copy(std::uint32_t i, std::uint32_t j, bool i_reads, bool j_reads) const {
-    const bool reads = i_reads && c_.sources[c_.copies[i].source].overlaps[j];
-    const bool is_read = j_reads && c_.sources[c_.copies[j].source].overlaps[i];
-    if (parallel_) return reads || (c_.copies[i].same_cells[j] && i < j);
-    return i < j && (reads || is_read || c_.copies[i].same_cells[j]);
+    const Source &of_i = c_.sources[c_.copies[i].source], &of_j = c_.sources[c_.copies[j].source];
+    if (i_reads && of_i.overlaps[j] && reads_before(of_i, i, j)) return true;
+    if (j_reads && of_j.overlaps[i] && !reads_before(of_j, j, i)) return true;
+    return c_.copies[i].same_cells[j] && i < j;
   }
 
   /// Must the temporary of a source come before copy j, or (sequential semantics) after it?
   bool temporary_before_copy(std::uint32_t s, std::uint32_t j, const Uses& uses) const {
-    return (c_.sources[s].overlaps[j] && (parallel_ || j >= first_user(s))) || (c_.copies[j].source == s && uses.via[j]);
+    if (c_.copies[j].source == s && uses.via[j]) return true;
+    return c_.sources[s].overlaps[j] && (parallel_ || c_.sources[s].lowered_overlaps[j] || j >= first_user(s));
   }
   bool copy_before_temporary(std::uint32_t j, std::uint32_t s) const {
-    return !parallel_ && c_.sources[s].overlaps[j] && j < last_user(s);
+    return !parallel_ && c_.sources[s].overlaps[j] && !c_.sources[s].lowered_overlaps[j] && j < last_user(s);
   }
 
  private:
+  /// Does copy `reader` read its value before copy `writer` overwrites it, or after?
+  bool reads_before(const Source& source, std::uint32_t reader, std::uint32_t writer) const {
+    return parallel_ || source.lowered_overlaps[writer] || reader < writer;
+  }
+
   std::uint32_t first_user(std::uint32_t s) const {
     for (std::uint32_t i = 0; i < c_.copies.size(); ++i) {
       if (c_.copies[i].source == s && !dropped_[i]) return i;
@@ -246,6 +254,17 @@ Uses choose(const Conflicts& c, const Solver& solver, const std::vector<std::uin
   return given;
 }
 
+/// Where no placement is safe.
+Placement all_at_the_end(const Conflicts& c, const Solver& solver) {
+  Placement placement;
+  placement.copies.resize(c.copies.size());
+  for (std::uint32_t i = 0; i < c.copies.size(); ++i) {
+    placement.copies[i].in_place = solver.dropped()[i] != 0;
+    placement.copies[i].at = {slot_at(c.slots), i};
+  }
+  return placement;
+}
+
 std::string fresh_name(const Program& program, const Placement& placement) {
   for (std::size_t k = 0;; ++k) {
     const std::string name = k == 0 ? "clone" : "clone_" + std::to_string(k);
@@ -267,6 +286,7 @@ Placement least_placement(const Program& program, const Conflicts& c, Semantics 
     kept.insert(kept.end(), group.begin(), group.end());
   }
   std::vector<Event> events = solver.solve(kept, uses);
+  if (events.empty() && !kept.empty()) return all_at_the_end(c, solver);
   std::ranges::sort(events, {}, [](const Event& e) { return std::pair(e.slot, e.rank); });
 
   Placement placement;

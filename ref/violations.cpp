@@ -35,7 +35,7 @@ class Checker {
   const Source& source(std::uint32_t i) const { return c_.sources[c_.copies[i].source]; }
 
   void check_dropped(std::uint32_t i) {
-    bool good = c_.copies[i].always_exact;
+    bool good = c_.copies[i].always_exact && source(i).deadline.slot == kNever;
     for (std::uint32_t j = 0; j < i; ++j) good &= !kept(j) || !c_.copies[i].same_cells[j];
     if (!good) report(i, "in_place", {});
   }
@@ -61,20 +61,22 @@ class Checker {
     if (c_.copies[i].same_cells[j] && written_at(i) > written_at(j)) report(j, "copy_writes", {}, i);
     if (source(i).overlaps[j] && read_at(i) > written_at(j)) report(j, "copy_reads", {}, i);
     if (!source(j).overlaps[i]) return;
-    if (parallel_ && read_at(j) > written_at(i)) report(i, "copy_reads", {}, j);
-    if (!parallel_ && read_at(j) < written_at(i)) report(j, "copy_writes", {}, i);
+    const bool first = parallel_ || source(j).lowered_overlaps[i];  // j reads what is there before i writes
+    if (first && read_at(j) > written_at(i)) report(i, "copy_reads", {}, j);
+    if (!first && read_at(j) < written_at(i)) report(j, "copy_writes", {}, i);
   }
 
   void check_output(const OutputSource& o) {
     const Source& s = c_.sources[o.source];
     const auto first = std::ranges::find(p_.outputs_read_first, o.output, &OutputReadFirst::output);
     const bool is_first = first != p_.outputs_read_first.end();
-    if (!parallel_ && !is_first) return;
+
     const Position at = is_first ? p_.temporaries[first->temporary].at : Position{slot_at(kNever), 0};
     bool good = !is_first || p_.temporaries[first->temporary].of == s.value;
     std::optional<std::uint32_t> by;
     for (std::uint32_t j = 0; j < c_.copies.size(); ++j) {
-      if (kept(j) && s.overlaps[j] && (written_at(j) < at) == parallel_) good = false, by = j;
+      const bool first = parallel_ || s.lowered_overlaps[j];
+      if (kept(j) && s.overlaps[j] && (written_at(j) < at) == first) good = false, by = j;
     }
     const auto slot = static_cast<std::uint32_t>(index_of(at.slot));
     std::optional<NodeId> node;
