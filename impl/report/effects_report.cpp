@@ -54,7 +54,8 @@ Json operation_json(const std::string& name, const Operation& operation) {
   for (const auto& alternatives : operation.conditions) {
     Json all = Json::array();
     for (const Operation::Condition& c : alternatives) {
-      all.push_back({{"argument", operation.schema->arguments[c.argument].name}, {"value", c.value}});
+      all.push_back(
+          {{"argument", operation.schema->arguments[c.argument].name}, {"value", c.value}, {"must_be_known", c.must_be_known}});
     }
     conditions.push_back(std::move(all));
   }

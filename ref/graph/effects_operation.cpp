@@ -27,9 +27,29 @@ std::optional<double> parse_number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
+/// Rows that take an effect away must surely hold.
+bool weakens(Correction correction) {
+  switch (correction) {
+    case Correction::reads_nothing:
+    case Correction::overwrites:
+    case Correction::writes_nothing:
+    case Correction::not_random:
+      return true;
+    case Correction::may_alias:
+    case Correction::alias:
+    case Correction::writes:
+    case Correction::uninitialized:
+    case Correction::observed:
+    case Correction::refused:
+      return false;
+  }
+  return false;
+}
+
 /// "train=False|p=0" as conditions on the arguments of this schema.
-std::vector<Operation::Condition> conditions_of(std::string_view when, const Schema& schema) {
+std::vector<Operation::Condition> conditions_of(const Override& row, const Schema& schema) {
   std::vector<Operation::Condition> alternatives;
+  std::string_view when = row.when;
   while (!when.empty()) {
     const std::string_view one = when.substr(0, when.find('|'));
     when.remove_prefix(std::min(one.size() + 1, when.size()));
@@ -37,8 +57,8 @@ std::vector<Operation::Condition> conditions_of(std::string_view when, const Sch
     for (std::size_t i = 0; i < schema.arguments.size(); ++i) {
       const SchemaArgument& a = schema.arguments[i];
       if (a.name != name) continue;
-      alternatives.push_back(
-          {i, *parse_number(one.substr(name.size() + 1)), a.default_value ? parse_number(*a.default_value) : std::nullopt});
+      alternatives.push_back({i, *parse_number(one.substr(name.size() + 1)),
+                              a.default_value ? parse_number(*a.default_value) : std::nullopt, weakens(row.correction)});
     }
   }
   return alternatives;
@@ -47,7 +67,7 @@ std::vector<Operation::Condition> conditions_of(std::string_view when, const Sch
 bool may_hold(const Operation::Condition& condition, std::span<const Argument* const> bound) {
   const Argument* given = bound[condition.argument];
   const std::optional<double> value = given == nullptr ? condition.by_default : number_of(*given);
-  return !value || *value == condition.value;
+  return value ? *value == condition.value : !condition.must_be_known;
 }
 
 bool is_trusted(const std::string& ns, const Options& options) {
@@ -109,7 +129,7 @@ Operation operation_of(const Schema& schema, bool trusted, bool lowered) {
   for (const Override* row : rows) {
     if (!row->when.empty()) conditional.push_back(row);
   }
-  for (const Override* row : conditional) operation.conditions.push_back(conditions_of(row->when, schema));
+  for (const Override* row : conditional) operation.conditions.push_back(conditions_of(*row, schema));
   for (std::size_t holding = 0; holding < std::size_t{1} << conditional.size(); ++holding) {
     std::vector<const Override*> chosen;
     for (const Override* row : rows) {

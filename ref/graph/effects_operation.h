@@ -39,6 +39,7 @@ struct Operation {
     std::size_t argument = 0;
     double value = 0;
     std::optional<double> by_default;
+    bool must_be_known = false;  ///< a value that is not known does not fulfil it
   };
   std::vector<std::vector<Condition>> conditions;  ///< one entry a conditional row: alternatives
   std::vector<EffectRule> rules;                   ///< by the set of conditional rows that may hold, as bits

@@ -30,7 +30,8 @@ struct Override {
   Correction correction;
   /// Names of arguments, comma between them. Empty: for reads_nothing, every argument that is not written; otherwise the first.
   std::string_view arguments;
-  /// "training=True": the row holds unless that argument is known to have another value. Alternatives are joined by "|".
+  /// "training=True": the row holds unless that argument is known to have another value; a row that takes an effect away holds
+  /// only where the argument is known to have it. Alternatives are joined by "|".
   std::string_view when;
   std::string_view reason;
 };
