@@ -213,7 +213,7 @@ def rule_of(row, bound, op):
         for c in alternatives:
             value = bound.get(c["argument"], defaults.get(c["argument"]))
             known = isinstance(value, (bool, int, float))
-            if not known or float(value) == c["value"]:
+            if float(value) == c["value"] if known else not c["must_be_known"]:
                 holding |= 1 << bit
     return row["rules"][holding]
 

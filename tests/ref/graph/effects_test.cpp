@@ -185,6 +185,8 @@ TEST(Effects, RandomAndAssertsAreMarked) {
   EXPECT_TRUE(has(ops("rand.default([4])"), Trait::random));
   EXPECT_TRUE(has(ops("bernoulli.p(x, 0.5)"), Trait::random));
   EXPECT_FALSE(has(ops("scaled_dot_product_attention.default(c, c, c)"), Trait::random));
+  EXPECT_FALSE(has(ops("native_dropout.default(x, 0.5, False)"), Trait::random));
+  EXPECT_TRUE(has(ops("native_dropout.default(x, 0.5, None)"), Trait::random)) << "what is not known to be off is on";
   EXPECT_TRUE(has(ops("_assert_async.msg(x, 'no')"), Trait::observed));
 }
 
