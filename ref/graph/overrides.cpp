@@ -53,6 +53,7 @@ constexpr Override kOverrides[] = {
     {"aten::unflatten_dense_tensors", may_alias, "flat", "", "views of the flat tensor"},
     {"aten::_reshape_from_tensor", may_alias, "self", "", "a view where the strides allow it, else a copy"},
     {"prims::device_put", may_alias, "", "", kOwnStorage},
+    {"aten::to_dense", may_alias, "", "", "returns a tensor that is dense already"},
     {"aten::type_as", may_alias, "self", "", kOwnStorage},
     {"aten::sum_to_size", may_alias, "", "", kOwnStorage},
     {"aten::conj_physical", may_alias, "", "", "returns a real input"},
