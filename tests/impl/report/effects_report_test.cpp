@@ -25,7 +25,7 @@ TEST(EffectsReport, TellsReadsWritesAndResults) {
 
 TEST(EffectsReport, TellsTheConditionsOfARule) {
   const auto row = row_of("aten::batch_norm");
-  EXPECT_EQ(row["conditions"][0][0], nlohmann::json({{"argument", "training"}, {"value", 1.0}, {"must_be_known", false}}));
+  EXPECT_EQ(row["conditions"][0][0], nlohmann::ordered_json({{"argument", "training"}, {"value", 1.0}, {"must_be_known", false}}));
   EXPECT_TRUE(row["rules"][0]["writes"].empty());
   EXPECT_EQ(row["rules"][1]["writes"], nlohmann::json({"running_mean", "running_var"}));
 }
