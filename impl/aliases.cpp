@@ -1,6 +1,7 @@
 #include "impl/aliases.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "impl/liveness.h"
 #include "ref/graph/error.h"
@@ -203,21 +204,40 @@ class Walk {
     give_tuple(n, results, self);
   }
 
+  /// The first getitem of each index.
+  using Picked = std::unordered_map<std::int64_t, ValueId>;
+
+  /// Two getitems of one index are the very same tensor.
+  bool is_picked_again(Picked& picked, std::int64_t index, ValueId item) {
+    const auto [at, first] = picked.emplace(index, item);
+    if (first) return false;
+    out_.tensor[index_of(item)] = out_.tensor[index_of(at->second)];
+    out_.birth[index_of(item)] = out_.birth[index_of(at->second)];
+    out_.base[index_of(item)] = at->second;
+    return true;
+  }
+
   /// A tuple or list, and the getitems that pick from it. What no getitem picks is a storage of the tuple's own or an unknown part
   /// of an operand.
   void give_tuple(NodeId n, std::span<const ResultEffect> results, ValueId self) {
     std::vector<Entry> all{{self, unknown_}};
     const auto include = [&](ValueId v) { all.insert(all.end(), entries_of(v).begin(), entries_of(v).end()); };
+    Picked picked;
     for_each_getitem(self, [&](ValueId item, std::int64_t index) {
       if (planted(Fault::getitem_index_ignored)) index = 0;
-      if (results.size() == 1) {
+      if (is_picked_again(picked, index, item)) {
+        return;
+      } else if (results.size() == 1) {
         give_result(n, results[0], index, item);
       } else if (index < 0 || static_cast<std::size_t>(index) >= results.size()) {
         return;  // no such return: well-formed programs have none
       } else if (const ResultEffect& result = results[static_cast<std::size_t>(index)]; !result.list) {
         give_result(n, result, 0, item);
       } else {
-        for_each_getitem(item, [&](ValueId element, std::int64_t j) { give_result(n, result, j, element); });
+        Picked elements;
+        for_each_getitem(item, [&](ValueId element, std::int64_t j) {
+          if (!is_picked_again(elements, j, element)) give_result(n, result, j, element);
+        });
         give_whole_list(n, result, item);
       }
       include(item);
