@@ -129,7 +129,8 @@ void Encoding::require_well_formed() {
 // ---- where tensors lie --------------------------------------------------------------------------------------------------------
 
 Tensor Encoding::own(std::size_t storage, const Bool& half) const {
-  Tensor t{std::vector<Bool>(values(), logic_.constant(false)), half, logic_.constant(false)};
+  Tensor t{std::vector<Bool>(values(), logic_.constant(false)), half, logic_.constant(false),
+           std::vector<Bool>(count_, logic_.constant(false))};
   t.storage[storage] = logic_.constant(true);
   return t;
 }
@@ -146,7 +147,12 @@ Tensor Encoding::select(const std::vector<Bool>& which, const std::vector<Tensor
     half.push_back(t.half);
     first.push_back(t.first);
   }
-  Tensor result{{}, select(which, half), select(which, first)};
+  Tensor result{{}, select(which, half), select(which, first), {}};
+  for (std::size_t m = 0; m < count_; ++m) {
+    in.clear();
+    for (const Tensor& t : from) in.push_back(t.chain[m]);
+    result.chain.push_back(select(which, in));
+  }
   for (std::size_t s = 0; s < values(); ++s) {
     in.clear();
     for (const Tensor& t : from) in.push_back(t.storage[s]);
@@ -156,7 +162,8 @@ Tensor Encoding::select(const std::vector<Bool>& which, const std::vector<Tensor
 }
 
 Tensor Encoding::select(const Bool& condition, const Tensor& yes, const Tensor& otherwise) const {
-  Tensor result{{}, logic_.choose(condition, yes.half, otherwise.half), logic_.choose(condition, yes.first, otherwise.first)};
+  Tensor result{{}, logic_.choose(condition, yes.half, otherwise.half), logic_.choose(condition, yes.first, otherwise.first), {}};
+  for (std::size_t m = 0; m < count_; ++m) result.chain.push_back(logic_.choose(condition, yes.chain[m], otherwise.chain[m]));
   for (std::size_t s = 0; s < values(); ++s)
     result.storage.push_back(logic_.choose(condition, yes.storage[s], otherwise.storage[s]));
   return result;
@@ -167,7 +174,7 @@ Bool Encoding::cell_of(const Tensor& t, std::size_t element) const {
 }
 
 Tensor Encoding::view(const Tensor& base, const Bool& half, const Bool& flip) const {
-  return {base.storage, logic_.either(base.half, half), logic_.choose(flip, cell_of(base, 1), base.first)};
+  return {base.storage, logic_.either(base.half, half), logic_.choose(flip, cell_of(base, 1), base.first), base.chain};
 }
 
 Bool Encoding::covers(const Tensor& t, std::size_t storage, std::size_t cell) const {
@@ -180,6 +187,12 @@ Bool Encoding::same(const Tensor& a, const Tensor& b) const {
       {select(a.storage, b.storage), logic_.no(logic_.differ(a.half, b.half)), logic_.no(logic_.differ(a.first, b.first))});
 }
 
+/// The same tensor, for the choice of node n.
+Tensor Encoding::through(Tensor t, std::size_t n) const {
+  t.chain[n] = logic_.constant(true);
+  return t;
+}
+
 /// The tensor of a node's result. `copied` is what a view_copy has.
 Tensor Encoding::result(std::size_t n, const std::vector<Tensor>& tensors, const Tensor& copied) const {
   const SymbolicNode& x = node[n];
@@ -190,14 +203,15 @@ Tensor Encoding::result(std::size_t n, const std::vector<Tensor>& tensors, const
   t = select(x.is(Kind::view), view(a, x.half, x.flip), t);
   t = select(logic_.both(x.is(Kind::opaque), x.result_a), view(a, x.half, x.flip), t);
   t = select(logic_.both(x.is(Kind::opaque), x.result_b), view(b, x.half, x.flip), t);
-  t = select(logic_.either(x.is(Kind::in_place), logic_.both(x.is(Kind::may_alias), x.aliases)), a, t);
+  t = select(x.is(Kind::in_place), a, t);
+  t = select(logic_.both(x.is(Kind::may_alias), x.aliases), through(a, n), t);
   t = select(copies, own(home, a.half), t);
   return select(x.is(Kind::view_copy), copied, t);
 }
 
 void Encoding::lay_out() {
   const Bool no = logic_.constant(false);
-  Tensor b{std::vector<Bool>(values(), no), b_half, b_first};
+  Tensor b{std::vector<Bool>(values(), no), b_half, b_first, std::vector<Bool>(count_, no)};
   b.storage[0] = shared;
   b.storage[1] = logic_.no(shared);
   written_ = {own(0, no), b, own(2, no)};
@@ -209,7 +223,7 @@ void Encoding::lay_out() {
     const Tensor copied = own(kPlaceholders + n, select(x.a, written_).half);
     const Tensor root = select(x.a, root_);
     written_.push_back(result(n, written_, copied));
-    placed_.push_back(result(n, placed_, select(x.lowered, root, copied)));
+    placed_.push_back(result(n, placed_, select(x.lowered, through(root, n), copied)));
     root_.push_back(select(x.is(Kind::view_copy), root, placed_.back()));
     const Bool a = select(x.a, by_lowering_), b = select(x.b, by_lowering_);
     const Bool of_a = logic_.any({x.is(Kind::view), x.is(Kind::in_place), logic_.both(x.is(Kind::may_alias), x.aliases),
@@ -430,7 +444,7 @@ Bool Encoding::is_trap(std::size_t k) const {
 // ---- accept -------------------------------------------------------------------------------------------------------------------
 
 Entry Encoding::entry(const Tensor& t, const std::vector<Bool>& storage, const Bool& enabled) const {
-  Entry e{{}, storage};
+  Entry e{{}, storage, t.chain};
   for (std::size_t s = 0; s < values(); ++s)
     for (std::size_t c = 0; c < 2; ++c) e.cells.push_back(logic_.both(enabled, covers(t, s, c)));
   return e;
@@ -505,17 +519,33 @@ void Encoding::require_copy_accepted(std::size_t k) {
   const BoundedDomain::Set target = cells_of_target(k);
   const Tensor written = select(reader[k].value, written_), placed = select(reader[k].value, placed_);
   const Cells value = cells(reader[k].value, yes);
+  const Bool is_written = same(written, target_[k]), is_placed = same(placed, target_[k]);
   for (std::size_t n = 0; n < count_; ++n) {
-    require(logic_.implies(logic_.both(kept, impl::write_after_node(domain_, target, touched_[n])),
-                           logic_.no(before_node(done[k], n))));
+    // Where the value is the target by a choice, what is reached through the same choice is the value itself: nothing changes.
+    NodeCells touched = unless(touched_[n], is_written, written.chain);
+    touched = unless(touched, logic_.both(is_placed, logic_.no(is_written)), placed.chain);
+    require(
+        logic_.implies(logic_.both(kept, impl::write_after_node(domain_, target, touched)), logic_.no(before_node(done[k], n))));
     require(logic_.no(
         logic_.both(copy[k].dropped, impl::must_be_copied_before(domain_, value, touched_[n], born_before(reader[k].value, n)))));
   }
-  const Bool is_written = same(written, target_[k]), is_placed = same(placed, target_[k]);
   require(logic_.implies(copy[k].dropped, logic_.no(impl::must_be_copied(domain_, logic_.both(is_written, is_placed)))));
   const Cells beside{{entry(written, written.storage, logic_.no(is_written))},
                      {entry(placed, written.storage, logic_.both(select(reader[k].value, by_lowering_), logic_.no(is_placed)))}};
   require(logic_.implies(logic_.both(kept, impl::must_use_temporary(domain_, beside, target)), copy[k].has_temporary));
+}
+
+/// What a node touches but for tensors that lie where they do through all choices of a chain (of one choice at least). A write via
+/// lowering counts always.
+Encoding::NodeCells Encoding::unless(NodeCells touched, const Bool& condition, const std::vector<Bool>& chain) const {
+  const Bool limited = logic_.both(condition, logic_.any(chain));
+  for (BoundedDomain::Set* set : {&touched.reads.plain, &touched.reads.lowered, &touched.writes.plain})
+    for (Entry& e : *set) {
+      std::vector<Bool> same_way{limited};
+      for (std::size_t m = 0; m < count_; ++m) same_way.push_back(logic_.implies(chain[m], e.chain[m]));
+      for (Bool& cell : e.cells) cell = logic_.both(logic_.no(logic_.all(same_way)), cell);
+    }
+  return touched;
 }
 
 void Encoding::require_accepted() {
@@ -538,7 +568,9 @@ void Encoding::require_no_lowering_hazard() {
       require(logic_.no(impl::node_sees_lowering(domain_, live_[n], read_a, touched_[w], born_before(a, w))));
       require(logic_.no(impl::node_sees_lowering(domain_, live_[n], cells(b, reads_b(n)), touched_[w], born_before(b, w))));
       const Bool link = logic_.both(live_[n], node[n].is(Kind::view_copy));
-      require(logic_.no(impl::rebased_read(domain_, link, cells(a, is_view_copy(a)), touched_[w], born_before(a, w))));
+      Cells chain = cells(a, is_view_copy(a));
+      chain.lowered.push_back(rebased(n));
+      require(logic_.no(impl::rebased_read(domain_, logic_.both(link, is_view_copy(a)), chain, touched_[w], born_before(a, w))));
     }
     for (std::size_t s = 0; s < kPlaceholders; ++s)
       require(logic_.no(impl::input_sees_lowering(domain_, {untouched(s)}, touched_[w])));
@@ -547,7 +579,8 @@ void Encoding::require_no_lowering_hazard() {
 
 /// The cells of a placeholder's storage that no copy writes.
 Entry Encoding::untouched(std::size_t storage) const {
-  Entry e{std::vector<Bool>(2 * values(), logic_.constant(false)), std::vector<Bool>(values(), logic_.constant(false))};
+  Entry e{std::vector<Bool>(2 * values(), logic_.constant(false)), std::vector<Bool>(values(), logic_.constant(false)),
+          std::vector<Bool>(count_, logic_.constant(false))};
   e.storage[storage] = logic_.constant(true);
   for (std::size_t c = 0; c < 2; ++c)
     e.cells[2 * storage + c] = logic_.no(logic_.either(covers(target_[0], storage, c), covers(target_[1], storage, c)));

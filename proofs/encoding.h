@@ -35,12 +35,14 @@ constexpr std::size_t kReaders = kCopies + 1;  ///< the value of copy 0, of copy
 struct Tensor {
   std::vector<Bool> storage;
   Bool half, first;
+  std::vector<Bool> chain;  ///< the nodes whose choice (may_alias, view_copy) makes it lie there
 };
 
 /// Cells of one tensor for the rules, with the storage in which it lies as written.
 struct Entry {
   std::vector<Bool> cells;    ///< cell c of storage s at 2 s + c
   std::vector<Bool> storage;  ///< one-hot
+  std::vector<Bool> chain;    ///< of the tensor
 };
 
 /// The domain in which rules.h becomes formulas.
@@ -164,6 +166,8 @@ class Encoding {
   Bool reads_a(std::size_t n) const;
   Bool reads_b(std::size_t n) const;
   Entry rebased(std::size_t n) const;
+  Tensor through(Tensor, std::size_t n) const;
+  NodeCells unless(NodeCells, const Bool& condition, const std::vector<Bool>& chain) const;
   Entry untouched(std::size_t storage) const;
   BoundedDomain::Set cells_of_target(std::size_t k) const;
   Bool is_view_copy(const std::vector<Bool>& value) const;
