@@ -77,4 +77,55 @@ enum class Clause : std::uint8_t {
 };
 constexpr std::uint8_t kClauseCount = 22;
 
+/// The name of a clause, as written in the enumeration.
+constexpr std::string_view name_of(Clause clause) {
+  switch (clause) {
+    case Clause::computes_value:
+      return "computes_value";
+    case Clause::reads_target:
+      return "reads_target";
+    case Clause::reads_target_by_lowering:
+      return "reads_target_by_lowering";
+    case Clause::writes_target:
+      return "writes_target";
+    case Clause::writes_target_by_lowering:
+      return "writes_target_by_lowering";
+    case Clause::writes_value:
+      return "writes_value";
+    case Clause::lowered_write_hits_value:
+      return "lowered_write_hits_value";
+    case Clause::write_hits_lowered_value:
+      return "write_hits_lowered_value";
+    case Clause::lowered_write_hits_lowered_value:
+      return "lowered_write_hits_lowered_value";
+    case Clause::copy_reads:
+      return "copy_reads";
+    case Clause::copy_reads_by_lowering:
+      return "copy_reads_by_lowering";
+    case Clause::copy_writes:
+      return "copy_writes";
+    case Clause::overlaps_own_target:
+      return "overlaps_own_target";
+    case Clause::overlaps_own_target_by_lowering:
+      return "overlaps_own_target_by_lowering";
+    case Clause::output_read_first:
+      return "output_read_first";
+    case Clause::output_read_first_by_lowering:
+      return "output_read_first_by_lowering";
+    case Clause::not_the_target:
+      return "not_the_target";
+    case Clause::earlier_copy_writes:
+      return "earlier_copy_writes";
+    case Clause::deadline_in_place:
+      return "deadline_in_place";
+    case Clause::node_sees_lowering:
+      return "node_sees_lowering";
+    case Clause::input_sees_lowering:
+      return "input_sees_lowering";
+    case Clause::rebased_read:
+      return "rebased_read";
+  }
+  return "";
+}
+
 }  // namespace writeback::impl

@@ -39,6 +39,9 @@ struct Row {
   std::string note;      ///< why unknown, where the counterexample is
 };
 
+/// The unbounded lemmas (lemmas.h), a row each.
+std::vector<Row> prove_lemmas(const ProveOptions& = {});
+
 /// The bounded theorem: for all programs up to `bound` nodes at once, graph, effects, choices and slots symbolic.
 Row prove_bounded(const ProveOptions& = {});
 
