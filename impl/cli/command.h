@@ -65,5 +65,6 @@ void add_effects(CLI::App&, Session&);
 void add_fuzz(CLI::App&, Session&);
 void add_minimize(CLI::App&, Session&);
 void add_faults(CLI::App&, Session&);
+void add_prove(CLI::App&, Session&);
 
 }  // namespace writeback::cli

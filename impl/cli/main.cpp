@@ -39,6 +39,7 @@ int run(int argc, char** argv) {
   add_fuzz(app, session);
   add_minimize(app, session);
   add_faults(app, session);
+  add_prove(app, session);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
