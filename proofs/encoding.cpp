@@ -535,11 +535,10 @@ void Encoding::require_copy_accepted(std::size_t k) {
   require(logic_.implies(logic_.both(kept, impl::must_use_temporary(domain_, beside, target)), copy[k].has_temporary));
 }
 
-/// What a node touches but for tensors that lie where they do through all choices of a chain (of one choice at least). A write via
-/// lowering counts always.
+/// What a node touches, without its reads of tensors that lie where they do through all choices of a chain (of one choice at least).
 Encoding::NodeCells Encoding::unless(NodeCells touched, const Bool& condition, const std::vector<Bool>& chain) const {
   const Bool limited = logic_.both(condition, logic_.any(chain));
-  for (BoundedDomain::Set* set : {&touched.reads.plain, &touched.reads.lowered, &touched.writes.plain})
+  for (BoundedDomain::Set* set : {&touched.reads.plain, &touched.reads.lowered})
     for (Entry& e : *set) {
       std::vector<Bool> same_way{limited};
       for (std::size_t m = 0; m < count_; ++m) same_way.push_back(logic_.implies(chain[m], e.chain[m]));
