@@ -535,7 +535,7 @@ void Encoding::require_copy_accepted(std::size_t k) {
   require(logic_.implies(logic_.both(kept, impl::must_use_temporary(domain_, beside, target)), copy[k].has_temporary));
 }
 
-/// What a node touches, without its reads of tensors that lie where they do through all choices of a chain (of one choice at least).
+/// What a node touches, without its reads of tensors that lie where they do through all choices of a chain (of one at least).
 Encoding::NodeCells Encoding::unless(NodeCells touched, const Bool& condition, const std::vector<Bool>& chain) const {
   const Bool limited = logic_.both(condition, logic_.any(chain));
   for (BoundedDomain::Set* set : {&touched.reads.plain, &touched.reads.lowered})
