@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 
 #include "impl/cli/command.h"
@@ -71,7 +72,7 @@ Status plan_command(const PlanArguments& args) {
   const std::vector<impl::NamedMeasurement> all = measured(args, program);
   for (const std::string& warning : all.back().measurement.warnings) fmt::print(stderr, "writeback: warning: {}\n", warning);
   if (!args.svg.empty()) write_file(args.svg, impl::plan_svg(named(all, args.picture)));
-  if (!args.html.empty()) write_file(args.html, impl::plan_html(args.program, all));
+  if (!args.html.empty()) write_file(args.html, impl::plan_html(std::filesystem::path(args.program).filename().string(), all));
   if (args.meaning.json) {
     print_json(impl::plan_json(all));
   } else {
