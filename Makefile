@@ -2,7 +2,7 @@
 BUILD := build/release
 MODEL := tests/models/decoder.decomposed.pt2
 
-.PHONY: run test test-bridge build bench format lint install clean
+.PHONY: run test test-long test-bridge build bench format lint install clean
 
 run: build
 	@.ci/demo $(BUILD)/writeback $(MODEL)
@@ -10,7 +10,11 @@ run: build
 test: packages
 	@cmake --preset release
 	@cmake --build $(BUILD)
-	@ctest --test-dir $(BUILD) --output-on-failure -j $$(nproc)
+	@ctest --test-dir $(BUILD) --output-on-failure -j $$(nproc) -LE long
+
+# Minutes and more each: the larger bounded theorems, searches for refuted programs.
+test-long: test
+	@ctest --test-dir $(BUILD) --output-on-failure -L long
 
 test-bridge:
 	@impl/python/test_bridge.sh
