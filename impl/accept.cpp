@@ -4,6 +4,7 @@
 #include "impl/accept.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include "impl/region_domain.h"

@@ -1,5 +1,6 @@
 #include "impl/interest.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace writeback::impl {

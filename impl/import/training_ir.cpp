@@ -1,6 +1,7 @@
 #include "impl/import/training_ir.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>

@@ -1,5 +1,6 @@
 #include "impl/report/effects_report.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "ref/graph/effects_operation.h"

@@ -3,6 +3,7 @@
 #include "ref/graph/effects_subgraph.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace writeback {
 namespace {

@@ -1,5 +1,6 @@
 // Archives of every layout and age, whole and damaged.
 #include <algorithm>
+#include <sstream>
 
 #include "impl/import/import.h"
 #include "ref/graph/text.h"

@@ -1,5 +1,7 @@
 // Export-schema JSON: every kind of argument, every age, and each way to be wrong with its place.
 #include "impl/import/import.h"
+
+#include <sstream>
 #include "ref/graph/text.h"
 #include "tests/impl/import/files.h"
 

@@ -1,6 +1,7 @@
 #include "ref/graph/effects.h"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include "ref/graph/error.h"
 #include "ref/graph/overrides.h"
