@@ -10,11 +10,11 @@ run: build
 test: packages
 	@cmake --preset release
 	@cmake --build $(BUILD)
-	@ctest --test-dir $(BUILD) --output-on-failure -j $$(nproc) -LE long
+	@ctest --test-dir $(BUILD) --output-on-failure -j $$(nproc) -E Long
 
 # Minutes and more each: the larger bounded theorems, searches for refuted programs.
 test-long: test
-	@ctest --test-dir $(BUILD) --output-on-failure -L long
+	@ctest --test-dir $(BUILD) --output-on-failure -R Long
 
 test-bridge:
 	@impl/python/test_bridge.sh
