@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "impl/cli/batch.h"
 #include "impl/cli/command.h"
 #include "impl/cli/implementation.h"
 #include "impl/forward.h"
@@ -20,7 +21,7 @@ struct PlaceArguments {
   std::string output;
   std::string emit;
   std::string implementation = "fast";
-  bool explain = false, forward = false;
+  bool explain = false, forward = false, batch = false;
 };
 
 constexpr const char* kFooter =
@@ -61,6 +62,12 @@ Status place_command(const PlaceArguments& args) {
   return result.lowering_hazards.empty() ? Status::holds : Status::failure;
 }
 
+Status place_batch(const PlaceArguments& args) {
+  return answer_batch(args.program, [&](const Program& program, const nlohmann::json&) {
+    return impl::place_json(program, place_with(args.implementation, program, args.meaning.options_for(program)));
+  });
+}
+
 }  // namespace
 
 void add_place(CLI::App& app, Session& session) {
@@ -75,8 +82,12 @@ void add_place(CLI::App& app, Session& session) {
   command.add_flag("--forward", args->forward,
                    "Later readers of a value take the state that it was copied to, so that it dies early");
   command.add_option("--impl", args->implementation, std::string("Who places: ") + kImplementations)->type_name("NAME");
+  command.add_flag("--batch", args->batch,
+                   "Read requests from standard input, a JSON object {\"program\"} a line; answer each by its placement");
   args->meaning.add_to(command);
-  command.callback([args, &session] { session.status = naming(args->program, [&] { return place_command(*args); }); });
+  command.callback([args, &session] {
+    session.status = args->batch ? place_batch(*args) : naming(args->program, [&] { return place_command(*args); });
+  });
 }
 
 }  // namespace writeback::cli

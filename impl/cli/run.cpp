@@ -5,15 +5,14 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <iostream>
 #include <memory>
 
+#include "impl/cli/batch.h"
 #include "impl/cli/command.h"
 #include "impl/cli/implementation.h"
 #include "impl/import/import.h"
 #include "impl/report/place_report.h"
 #include "ref/graph/error.h"
-#include "ref/graph/well_formed.h"
 #include "ref/run.h"
 
 namespace writeback::cli {
@@ -109,14 +108,6 @@ std::map<std::string, std::vector<std::int64_t>> contents_from(const nlohmann::j
   return contents;
 }
 
-nlohmann::json parsed(const std::string& text, const std::string& name) {
-  try {
-    return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& e) {
-    throw InputError(name, fmt::format("is no JSON (byte {})", e.byte));
-  }
-}
-
 ref::RunResult run_at(const std::string& at, const Program& program, const Options& options, const ref::RunOptions& run) {
   if (at == "end") return ref::run(program, nullptr, options, run);
   const Placement placement = place_with(at == "earliest" ? "fast" : at, program, options).placement;
@@ -144,39 +135,19 @@ Status run_one(const RunArguments& args) {
   return result.trapped ? Status::failure : Status::holds;
 }
 
-/// One line of a batch; what is wrong with it is its answer.
-Json batch_answer(const RunArguments& args, const std::string& line, std::size_t number) {
-  try {
-    const nlohmann::json request = parsed(line, fmt::format("line {}", number));
-    if (!request.is_object() || !request.contains("program")) throw InputError("", "expected an object with \"program\"");
-    const nlohmann::json& source = request["program"];
-    const Program program = impl::read_program(source.is_string() ? source.get<std::string>() : source.dump(), "program");
-    require_well_formed(program);
-    ref::RunOptions run = args.run;
-    run.seed = request.value("seed", run.seed);
-    run.alias = request.value("alias", !args.copy_may_alias);
-    run.lowered = request.value("lowered", run.lowered);
-    if (request.contains("inputs")) run.inputs = contents_from(request["inputs"]);
-    const Options options = args.meaning.options_for(program);
-    return result_json(run_at(request.value("at", args.at), program, options, run), request.value("trace", args.trace));
-  } catch (const InputError& e) {
-    return {{"error", e.what()}};
-  } catch (const nlohmann::json::exception&) {
-    return {{"error", fmt::format("line {}: a member has the wrong type", number)}};
-  }
+Json batch_answer(const RunArguments& args, const Program& program, const nlohmann::json& request) {
+  ref::RunOptions run = args.run;
+  run.seed = request.value("seed", run.seed);
+  run.alias = request.value("alias", !args.copy_may_alias);
+  run.lowered = request.value("lowered", run.lowered);
+  if (request.contains("inputs")) run.inputs = contents_from(request["inputs"]);
+  const Options options = args.meaning.options_for(program);
+  return result_json(run_at(request.value("at", args.at), program, options, run), request.value("trace", args.trace));
 }
 
 Status run_batch(const RunArguments& args) {
-  if (args.program != "-") throw InputError("--batch", "reads standard input: give '-' as PROGRAM");
-  std::size_t number = 0;
-  bool errors = false;
-  for (std::string line; std::getline(std::cin, line);) {
-    if (line.empty()) continue;
-    const Json answer = batch_answer(args, line, ++number);
-    errors |= answer.contains("error");
-    fmt::print("{}\n", answer.dump());
-  }
-  return errors ? Status::bad_input : Status::holds;
+  return answer_batch(args.program,
+                      [&](const Program& program, const nlohmann::json& request) { return batch_answer(args, program, request); });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 namespace {
 
@@ -108,6 +109,26 @@ TEST(Cli, PlaceThenCheckIsSafeAndALateReaderIsNot) {
   EXPECT_EQ(json["verdict"], "unsafe");
   EXPECT_EQ(json["hazards"][0]["rule"], "reads_target");
   EXPECT_EQ(json["hazards"][0]["node"], "y");
+}
+
+/// The answers to a batch of the command: one line each.
+std::vector<nlohmann::json> batch(const std::string& command, const std::string& requests) {
+  std::istringstream out(run(command + " - --batch < " + file_with("batch.jsonl", requests), "2>/dev/null").out);
+  std::vector<nlohmann::json> answers;
+  for (std::string line; std::getline(out, line);) answers.push_back(nlohmann::json::parse(line));
+  return answers;
+}
+
+TEST(Cli, ABatchAnswersEachLineAsTheCommandAloneWould) {
+  const std::string swap = nlohmann::json{{"program", contents(corpus("swap-buffers.txt"))}, {"seed", 3}}.dump() + "\n";
+  const std::string requests = swap + "{\n[]\n{\"program\": \"\"}\n" + swap;
+  for (const auto& [command, alone] : {std::pair{"place", "place "}, {"run", "run --seed 3 "}}) {
+    const auto answers = batch(command, requests);
+    ASSERT_EQ(answers.size(), 5u) << command;
+    EXPECT_EQ(answers[0], json_of(alone + corpus("swap-buffers.txt"))) << command;
+    for (std::size_t wrong : {1, 2, 3}) EXPECT_TRUE(answers[wrong].contains("error")) << answers[wrong];
+    EXPECT_EQ(answers[4], answers[0]) << "a wrong line does not end the batch";
+  }
 }
 
 TEST(Cli, PlaceTellsEachCopyByName) {
