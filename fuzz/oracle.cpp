@@ -93,6 +93,12 @@ class Trial {
     limits.choices = checks_.choices;
     return limits;
   }
+  /// One for all questions: the program is made ready and its meaning run once.
+  ref::Judge& reference() {
+    thread_local ref::Arena arena;
+    if (!reference_) reference_.emplace(program_, options_, limits(), arena);
+    return *reference_;
+  }
 
   bool fail(Verdict verdict, const std::string& detail, std::string reason, std::optional<std::uint32_t> copy = std::nullopt,
             std::string node_kind = "") {
@@ -134,9 +140,9 @@ class Trial {
       fail(Verdict::malformed, "number of copies", "the answer has another number of copies than the program has write-backs");
       return;
     }
-    if (!safe(ref::judge(program_, result().placement, options_, limits()))) return;
+    if (!safe(reference().judge(result().placement))) return;
     if (implementation_.outside() && !checks_.strict) return;
-    if (!result().lowering_hazards.empty()) return skip("lowering hazard that no value shows");
+    if (reports_hopeless_copy()) return skip("no placement serves a copy, reported");
     if (checks_.minimality && !minimal()) return;
     if (!implementation_.explains()) return;
     if (!reported()) return;
@@ -190,18 +196,15 @@ class Trial {
       return fail(Verdict::unsafe, j.hazards.front().rule + " without lowering",
                   j.witness ? j.witness->sentence : "not safe without lowering");
     }
-    skip("lowering hazard, reported");
-    return false;
+    return true;
   }
 
   /// Equal to the reference's where effects are exact. An opaque op is never taken to give exactly the target, and a copy of the
   /// target to itself counts as a write: there a later slot is a skip.
   bool minimal() {
-    thread_local ref::Arena arena;
-    ref::Judge reference(program_, options_, limits(), arena);
-    judged_.earliest = reference.earliest_by_trace();
+    judged_.earliest = reference().earliest_by_trace();
     if (as_early()) return true;
-    if (judged_.verdict != Verdict::late || !is_inexact(reference.conflicts())) return false;
+    if (judged_.verdict != Verdict::late || !is_inexact(reference().conflicts())) return false;
     judged_.signature = {};
     judged_.copy.reset();
     skip("late, where an op is opaque or a value can be its own target");
@@ -237,7 +240,8 @@ class Trial {
       }
     }
     if (got.temporaries.size() > best.temporaries.size()) return fail(Verdict::late, "temporaries", "more temporaries than needed");
-    if (got.temporaries.size() < best.temporaries.size())
+    // Where lowering ruins what no temporary can save, `place` reports it and saves nothing else.
+    if (got.temporaries.size() < best.temporaries.size() && result().lowering_hazards.empty())
       return fail(Verdict::early, "temporaries", "fewer temporaries than the reference finds");
     return true;
   }
@@ -254,7 +258,7 @@ class Trial {
       for (const auto& c : list) all.emplace(c.copy, c.by);
       return all;
     };
-    const auto said = pairs(result().clobbered), seen = pairs(ref::clobbered(program_, options_, limits()));
+    const auto said = pairs(result().clobbered), seen = pairs(reference().clobbered());
     if (said == seen || (has_opaque_op() && std::includes(said.begin(), said.end(), seen.begin(), seen.end()))) return true;
     return fail(Verdict::unreported, "clobbered",
                 "at the end of the graph " + std::to_string(seen.size()) +
@@ -357,14 +361,12 @@ class Trial {
     if (copy.temporary && moved.temporaries[*copy.temporary].at.slot > before) return ++judged_.confirmed_reasons, true;
     if (reason.rule == Rule::computes_value && write_backs_[c].value == program_.graph.result_of(*reason.node))
       return ++judged_.confirmed_reasons, true;
-    const ref::Judgement judgement = ref::judge(program_, moved, options_, limits());
+    const ref::Judgement judgement = reference().judge(moved);
     const bool seen = judgement.verdict == ref::Verdict::unsafe;
     ++(seen ? judged_.confirmed_reasons : judged_.unobserved_reasons);
     if (!seen) return true;
-    thread_local ref::Arena arena;
-    ref::Judge conflicts(program_, options_, limits(), arena);
     std::string rules;
-    for (const ref::Violation& v : ref::violations(conflicts.conflicts(), moved, options_.semantics)) {
+    for (const ref::Violation& v : ref::violations(reference().conflicts(), moved, options_.semantics)) {
       if (v.rule == name_of(reason.rule)) return true;
       if (!v.node) continue;
       rules += (rules.empty() ? "" : ", ") + std::string(v.rule);
@@ -418,6 +420,7 @@ class Trial {
   const Options& options_;
   const Checks& checks_;
   std::vector<WriteBack> write_backs_;
+  std::optional<ref::Judge> reference_;
   Judged judged_;
 };
 
