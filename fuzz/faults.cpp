@@ -142,6 +142,8 @@ constexpr PlantedFault kBank[] = {
             Fault::chains_not_rebased),
     of_code("lowered_though_output", "aliases", "a view_copy that is an output is taken as a later alias",
             Fault::lowered_though_output),
+    of_code("clone_keeps_view_copy", "read_first", "a view_copy whose clone is returned in its stead is taken to stay a copy",
+            Fault::clone_keeps_view_copy),
     of_code("shared_allocation_ignored", "aliases", "`# share_alloc:` is ignored", Fault::shared_allocation_ignored),
     of_code("stride_ignored", "aliases", "a view covers as many cells as it has, from its offset on", Fault::stride_ignored),
     of_code("overlap_off_by_one", "aliases", "regions that share their last cell only are taken as disjoint",

@@ -142,7 +142,7 @@ class Trial {
     }
     if (!safe(reference().judge(result().placement))) return;
     if (implementation_.outside() && !checks_.strict) return;
-    if (reports_hopeless_copy()) return skip("no placement serves a copy, reported");
+    if (reports_hopeless()) return skip("no placement serves a copy or an output, reported");
     if (checks_.minimality && !minimal()) return;
     if (!implementation_.explains()) return;
     if (!reported()) return;
@@ -161,7 +161,7 @@ class Trial {
       skip("undecided");
       return false;
     }
-    if (std::any_of(j.hazards.begin(), j.hazards.end(), is_lowering) || reports_hopeless_copy()) return mends_what_it_can();
+    if (std::any_of(j.hazards.begin(), j.hazards.end(), is_lowering) || reports_hopeless()) return mends_what_it_can();
     const auto hazard = j.hazards.begin();
     std::optional<std::uint32_t> copy;
     for (std::uint32_t c = 0; c < write_backs_.size(); ++c) {
@@ -175,9 +175,10 @@ class Trial {
     return fail(Verdict::unsafe, hazard->rule, j.witness ? j.witness->sentence : "not safe: " + hazard->rule, copy, kind);
   }
 
-  bool reports_hopeless_copy() const {
+  /// A copy or an output that no slot suits, since under one choice it must be read after what another choice has before it.
+  bool reports_hopeless() const {
     const auto& hazards = result().lowering_hazards;
-    return std::any_of(hazards.begin(), hazards.end(), [](const impl::LoweringHazard& h) { return h.copy.has_value(); });
+    return std::any_of(hazards.begin(), hazards.end(), [](const impl::LoweringHazard& h) { return h.copy || h.output; });
   }
 
   /// Lowering changes the program wherever the copies stand. That must be said, and without lowering the placement must be safe.
@@ -191,7 +192,7 @@ class Trial {
     const ref::Judgement j = judged_.answer.kind == Answer::Kind::placed
                                  ? ref::judge(program_, result().placement, unlowered, limits())
                                  : ref::equivalent(program_, judged_.answer.program, unlowered, limits());
-    if (j.verdict == ref::Verdict::unsafe && !reports_hopeless_copy()) {
+    if (j.verdict == ref::Verdict::unsafe && !reports_hopeless()) {
       judged_.judgement = j;
       return fail(Verdict::unsafe, j.hazards.front().rule + " without lowering",
                   j.witness ? j.witness->sentence : "not safe without lowering");
@@ -204,11 +205,21 @@ class Trial {
   bool minimal() {
     judged_.earliest = reference().earliest_by_trace();
     if (as_early()) return true;
-    if (judged_.verdict != Verdict::late || !is_inexact(reference().conflicts())) return false;
-    judged_.signature = {};
-    judged_.copy.reset();
-    skip("late, where an op is opaque or a value can be its own target");
+    if (judged_.verdict == Verdict::late && is_inexact(reference().conflicts())) {
+      judged_.signature = {};
+      judged_.copy.reset();
+      skip("late, where an op is opaque or a value can be its own target");
+    } else if (judged_.verdict == Verdict::early && reads_more_first()) {
+      judged_.signature = {};
+      judged_.copy.reset();
+      skip("early, by a temporary of what an opaque op returns");
+    }
     return false;
+  }
+
+  /// A temporary that the reference does without lets other copies of the value stand earlier.
+  bool reads_more_first() const {
+    return has_opaque_op() && result().placement.temporaries.size() > judged_.earliest.temporaries.size();
   }
 
   bool is_inexact(const ref::Conflicts& conflicts) const {
@@ -345,7 +356,12 @@ class Trial {
       const bool element = program_.target(node).is_getitem() && !graph.is_placeholder(*as_value(node.args[0]));
       return is_operand(operand, node) || (element && is_operand(operand, graph.node(graph.producer_of(*as_value(node.args[0])))));
     };
-    return (graph.is_placeholder(a) && graph.is_placeholder(b)) || made_of(a, b) || made_of(b, a);
+    const auto element = [&](ValueId v) {  // two of one place in one tuple are one tensor
+      const Node* node = graph.is_placeholder(v) ? nullptr : &graph.node(graph.producer_of(v));
+      return node != nullptr && program_.target(*node).is_getitem() ? &node->args : nullptr;
+    };
+    const bool same = element(a) != nullptr && element(b) != nullptr && *element(a) == *element(b);
+    return (graph.is_placeholder(a) && graph.is_placeholder(b)) || same || made_of(a, b) || made_of(b, a);
   }
 
   /// Moving the copy before its blocker must be seen; where values do not show it (x - x, dead stores) it is counted.
@@ -365,18 +381,40 @@ class Trial {
     const bool seen = judgement.verdict == ref::Verdict::unsafe;
     ++(seen ? judged_.confirmed_reasons : judged_.unobserved_reasons);
     if (!seen) return true;
-    std::string rules;
-    for (const ref::Violation& v : ref::violations(reference().conflicts(), moved, options_.semantics)) {
-      if (v.rule == name_of(reason.rule)) return true;
-      if (!v.node) continue;
-      rules += (rules.empty() ? "" : ", ") + std::string(v.rule);
-    }
-    if (rules.empty()) return true;
+    if (does_what_the_rule_says(reason)) return true;
     judged_.judgement = judgement;
-    return fail(Verdict::unexplained, std::string(name_of(reason.rule)),
-                copy_text(program_, write_backs_[c]) + " is explained by " + std::string(name_of(reason.rule)) +
-                    "; moved before %" + program_.graph.node(*reason.node).name + " it breaks " + rules,
+    const std::string rule(name_of(reason.rule));
+    return fail(Verdict::unexplained, rule,
+                copy_text(program_, write_backs_[c]) + " is explained by " + rule + ", which is not what %" +
+                    program_.graph.node(*reason.node).name + " does",
                 c);
+  }
+
+  /// A node that is said to read reads, and one that is said to write writes.
+  bool does_what_the_rule_says(const Reason& reason) const {
+    const Effects effects(program_, options_);
+    const auto operands = effects.operands(*reason.node);
+    const auto any = [&](bool OperandEffect::* what) {
+      return std::any_of(operands.begin(), operands.end(), [&](const OperandEffect& o) { return o.*what; });
+    };
+    const bool reads_only = !any(&OperandEffect::writes) && effects.shares_allocation_of(*reason.node) < 0;
+    switch (reason.rule) {
+      case Rule::reads_target:
+        return any(&OperandEffect::reads) || effects.has(*reason.node, Trait::later_alias);
+      case Rule::writes_target:
+      case Rule::writes_value:
+      case Rule::deadline:
+        return !reads_only || effects.has(*reason.node, Trait::rebinds);
+      case Rule::start:
+      case Rule::computes_value:
+      case Rule::copy_reads:
+      case Rule::copy_writes:
+      case Rule::read_first:
+      case Rule::in_place:
+      case Rule::lowering:
+        return true;
+    }
+    return true;
   }
 
   // --- Text and relations ---

@@ -12,17 +12,23 @@ namespace {
 
 using SlotMap = std::function<bool(std::size_t original, std::size_t changed)>;
 
-/// Placements of one make whose slots are related one by one; positions within a slot are as they were.
-bool related(const Placement& original, const Placement& changed, const SlotMap& slots) {
-  if (original.copies.size() != changed.copies.size() || original.temporaries.size() != changed.temporaries.size() ||
-      original.outputs_read_first != changed.outputs_read_first) {
-    return false;
-  }
+/// Placements with as many temporaries whose copies' slots are related one by one.
+bool slots_related(const Placement& original, const Placement& changed, const SlotMap& slots) {
+  if (original.copies.size() != changed.copies.size() || original.temporaries.size() != changed.temporaries.size()) return false;
   for (std::size_t c = 0; c < original.copies.size(); ++c) {
     const PlacedCopy& a = original.copies[c];
     const PlacedCopy& b = changed.copies[c];
-    if (a.in_place != b.in_place || a.temporary != b.temporary) return false;
+    if (a.in_place != b.in_place) return false;
     if (!a.in_place && !slots(index_of(a.at.slot), index_of(b.at.slot))) return false;
+  }
+  return true;
+}
+
+/// The same, of one make: each copy and output reads what it read, and temporaries stand where they stood.
+bool related(const Placement& original, const Placement& changed, const SlotMap& slots) {
+  if (!slots_related(original, changed, slots) || original.outputs_read_first != changed.outputs_read_first) return false;
+  for (std::size_t c = 0; c < original.copies.size(); ++c) {
+    if (original.copies[c].temporary != changed.copies[c].temporary) return false;
   }
   for (std::size_t t = 0; t < original.temporaries.size(); ++t) {
     if (!slots(index_of(original.temporaries[t].at.slot), index_of(changed.temporaries[t].at.slot))) return false;
@@ -121,13 +127,14 @@ std::optional<Relation> with_swapped_neighbours(const Program& program, const Op
   if (uses(program.graph.node(second), program.graph.result_of(first))) return std::nullopt;
   Edit edit(program);
   std::swap(edit.nodes[at], edit.nodes[at + 1]);
-  // A copy that stood between or behind the two may follow the node that blocks it; all others stay.
+  // A copy that stood between or behind the two may follow the node that blocks it; all others stay. Where that lets one of them
+  // stand earlier, another temporary may break their cycle.
   const SlotMap slots = [at](std::size_t x, std::size_t y) {
     const bool here = x == at + 1 || x == at + 2;
     return here ? y == at + 1 || y == at + 2 : x == y;
   };
   return Relation{"neighbours swapped", apply(program, edit),
-                  [slots](const Placement& a, const Placement& b) { return related(a, b, slots); }};
+                  [slots](const Placement& a, const Placement& b) { return slots_related(a, b, slots); }};
 }
 
 }  // namespace writeback::fuzz

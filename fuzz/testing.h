@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <functional>
 #include <type_traits>
 #include <utility>
@@ -56,17 +57,29 @@ class PassUnderTest final : public fuzz::Implementation {
   Pass pass_;
 };
 
-/// Programs by RapidCheck: it shrinks the list of records and each record towards zeros, so every step is a program again.
+/// A record's bytes set to zero from the back, in halves: each is a simpler statement of the same kind.
+inline rc::Seq<fuzz::Record> simpler(const fuzz::Record& record) {
+  std::vector<fuzz::Record> all;
+  for (std::size_t kept = 1; kept < record.bytes.size(); kept = 2 * kept + 1) {
+    fuzz::Record r = record;
+    std::fill(r.bytes.begin() + static_cast<std::ptrdiff_t>(kept), r.bytes.end(), std::uint8_t{0});
+    if (r != record) all.push_back(r);
+  }
+  return rc::seq::fromContainer(all);
+}
+
+/// Records as the campaign draws them. RapidCheck shrinks the list and each record towards zeros, so every step is a program again.
+inline rc::Gen<fuzz::Records> records(const fuzz::Sizes& sizes = {}) {
+  return [sizes](const rc::Random& random, int) {
+    fuzz::Random ours(rc::Random(random).next());
+    return rc::shrinkable::shrinkRecur(fuzz::random_records(ours, sizes), [](const fuzz::Records& r) {
+      return rc::seq::concat(rc::shrink::removeChunks(r), rc::shrink::eachElement(r, simpler));
+    });
+  };
+}
+
 inline rc::Gen<Program> programs(const fuzz::Sizes& sizes = {}) {
-  const auto byte = rc::gen::inRange<int>(0, 256);
-  const auto record =
-      rc::gen::map(rc::gen::container<std::vector<int>>(fuzz::Record::kBytes, byte), [](const std::vector<int>& bytes) {
-        fuzz::Record r;
-        for (std::size_t i = 0; i < r.bytes.size(); ++i) r.bytes[i] = static_cast<std::uint8_t>(bytes[i]);
-        return r;
-      });
-  return rc::gen::map(rc::gen::container<fuzz::Records>(record),
-                      [sizes](const fuzz::Records& records) { return fuzz::generate(records, sizes); });
+  return rc::gen::map(records(sizes), [sizes](const fuzz::Records& r) { return fuzz::generate(r, sizes); });
 }
 
 /// Is what the pass makes of the program safe? The message has the program, the placement and what goes wrong.

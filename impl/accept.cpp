@@ -160,10 +160,12 @@ class Judge {
     if (aliases_.settled[index_of(w.target)] > write_time(k).slot) {
       report(k, Rule::writes_target).node = node_id(aliases_.settled[index_of(w.target)] - 1);
     }
-    const CauseId unless = cause_of_being_target(program_, aliases_, w);
+    // Once lowering has changed the value, a copy of what it was before changes what readers of the target see.
+    CauseId unless = cause_of_being_target(program_, aliases_, w);
     for_each_touch([&](NodeId n, const NodeCells<Regions>& node) {
-      if (!before_node(write_time(k), n) || !write_after_node(domain_, target_of(k), WithoutReads(aliases_, node, unless).cells()))
-        return;
+      const bool wrong = write_after_node(domain_, target_of(k), WithoutReads(aliases_, node, unless).cells());
+      if (read_before_node(domain_, cells_of(w.value), node, after_birth(w.value, n))) unless = CauseId::none;
+      if (!before_node(write_time(k), n) || !wrong) return;
       const bool writes = !node.writes.plain.empty() || !node.writes.lowered.empty();
       report(k, writes ? Rule::writes_target : Rule::reads_target).node = n;
     });
@@ -228,7 +230,10 @@ class Judge {
       if (!aliases_.touches[writer].writes) continue;
       const NodeId m = aliases_.touches[writer].node;
       for (const Touch& touch : aliases_.touches) {
-        const bool between = after_birth(touch.value, m) && m < touch.node;
+        // The elements of a list are written one after the other: each can see what lowering let the one before it write.
+        const bool earlier =
+            m < touch.node || (m == touch.node && aliases_.writes_several(m) && &touch != &aliases_.touches[writer]);
+        const bool between = after_birth(touch.value, m) && earlier;
         if (node_sees_lowering(domain_, touch.reads, cells_of(touch.value), nodes_[writer], between)) {
           report(0, Rule::lowering).node = touch.node;
         }
@@ -276,7 +281,8 @@ std::vector<Conflict> accept(const Program& program, const Placement& placement,
   require_well_formed(program);
   const std::vector<WriteBack> back = write_backs(program);
   const Effects effects(program, options);
-  return accept(program, walk_aliases(program, effects, options, back), back, placement, options);
+  return accept(program, walk_aliases(program, effects, options, back, user_outputs(program, &placement)), back, placement,
+                options);
 }
 
 }  // namespace WRITEBACK_BUILD

@@ -52,13 +52,13 @@ bool overlooked(const Program& program, const Effects& effects, NodeId n, ValueI
 class Walk {
  public:
   Walk(const Program& program, const Effects& effects, const Options& options, const std::vector<WriteBack>& write_backs,
-       bool coarse)
+       const std::vector<bool>& returned, bool coarse)
       : program_(program),
         graph_(program.graph),
         effects_(effects),
         lowering_(options.lowering == Lowering::executorch),
         interest_(program, effects, write_backs, lowering_),
-        user_output_(user_outputs(program)) {
+        returned_(returned) {
     const std::size_t values = graph_.value_count();
     out_.coarse = coarse;
     out_.cells.assign(values, SetId::empty);
@@ -213,7 +213,8 @@ class Walk {
     if (first) return false;
     out_.tensor[index_of(item)] = out_.tensor[index_of(at->second)];
     out_.birth[index_of(item)] = out_.birth[index_of(at->second)];
-    out_.base[index_of(item)] = at->second;
+    const ValueId base = out_.base[index_of(at->second)];
+    out_.base[index_of(item)] = base == at->second ? at->second : base;
     return true;
   }
 
@@ -368,9 +369,10 @@ class Walk {
   }
 
   void lower_to_root(NodeId n, ValueId self) {
-    const bool stays_copy = user_output_[index_of(self)] && !planted(Fault::lowered_though_output);
-    if (!lowering_ || stays_copy || planted(Fault::view_copy_is_fresh)) return;
+    const bool stays_copy = returned_[index_of(self)] && !planted(Fault::lowered_though_output);
+    if (!lowering_ || planted(Fault::view_copy_is_fresh)) return;
     set_base(self, effects_.operands(n)[0].value);
+    if (stays_copy) return;
     for (const Entry& e : copy_of(entries_of(root_[index_of(self)]))) {
       const std::uint32_t home = out_.regions.injective(e.region) ? static_cast<std::uint32_t>(self) : kHomeless;
       out_.lowered = true;
@@ -416,7 +418,7 @@ class Walk {
   const Effects& effects_;
   const bool lowering_;
   const Interest interest_;
-  const std::vector<bool> user_output_;
+  const std::vector<bool>& returned_;
   Aliases out_;
   RegionId unknown_{};
   std::vector<ValueId> root_;  ///< per view_copy: the first base before it that is no view_copy
@@ -428,20 +430,21 @@ class Walk {
 
 }  // namespace
 
-std::vector<bool> user_outputs(const Program& program) {
+std::vector<bool> user_outputs(const Program& program, const Placement* placement) {
   std::vector<bool> result(program.graph.value_count(), false);
-  for (std::size_t i = 0; i < program.graph.outputs.size(); ++i) {
+  for (std::uint32_t i = 0; i < program.graph.outputs.size(); ++i) {
     if (i < program.output_specs.size() && is_mutation(program.output_specs[i].kind)) continue;
+    if (placement != nullptr && placement->reads_first(i)) continue;
     for_each_value(program.graph.outputs[i], [&](ValueId v) { result[index_of(v)] = true; });
   }
   return result;
 }
 
 Aliases walk_aliases(const Program& program, const Effects& effects, const Options& options,
-                     const std::vector<WriteBack>& write_backs) {
-  Walk walk(program, effects, options, write_backs, false);
+                     const std::vector<WriteBack>& write_backs, std::vector<bool> returned) {
+  Walk walk(program, effects, options, write_backs, returned, false);
   if (walk.run()) return walk.take();
-  Walk coarse(program, effects, options, write_backs, true);
+  Walk coarse(program, effects, options, write_backs, returned, true);
   coarse.run();
   return coarse.take();
 }

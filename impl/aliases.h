@@ -12,6 +12,7 @@
 // would grow without measure (opaque ops on opaque ops) are walked with one storage a class, and `coarse` says so.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "impl/planted.h"
 #include "ref/graph/effects.h"
 #include "ref/graph/options.h"
+#include "ref/graph/placement.h"
 #include "ref/graph/program.h"
 
 namespace writeback::impl {
@@ -48,7 +50,7 @@ struct Aliases {
   Causes causes;
   std::vector<SetId> cells;            ///< per value, as of the end of the program
   std::vector<ValueId> tensor;         ///< per value: the first value that is the very same tensor (in-place results)
-  std::vector<ValueId> base;           ///< per value: the operand that it can be an alias of, or itself
+  std::vector<ValueId> base;           ///< per value: the operand that it can be an alias of (or is re-based through), or itself
   std::vector<std::uint32_t> birth;    ///< per value: the slot after which the oldest storage that it can lie in exists
   std::vector<std::uint32_t> settled;  ///< per value: the slot after which it has its name and its final geometry
   std::vector<bool> live;              ///< per node
@@ -62,14 +64,21 @@ struct Aliases {
     while (v != x && base[index_of(v)] != v) v = base[index_of(v)];
     return v == x;
   }
+  /// The node writes more than one operand.
+  bool writes_several(NodeId n) const {
+    const auto first = std::lower_bound(touches.begin(), touches.end(), n, [](const Touch& t, NodeId m) { return t.node < m; });
+    const auto last = std::upper_bound(first, touches.end(), n, [](NodeId m, const Touch& t) { return m < t.node; });
+    return std::count_if(first, last, [](const Touch& t) { return t.writes; }) > 1;
+  }
   std::span<const Entry> entries(ValueId v) const { return sets[cells[index_of(v)]]; }
 };
 
-/// Throws InputError where a node writes a tensor that overlaps itself.
-Aliases walk_aliases(const Program&, const Effects&, const Options&, const std::vector<WriteBack>&);
+/// True for values that leave the program as user outputs (or in any way but a mutation), but for those that a placement reads
+/// first: there the temporary leaves in their stead.
+std::vector<bool> user_outputs(const Program&, const Placement* = nullptr);
 
-/// True for values that leave the program as user outputs (or in any way but a mutation).
-std::vector<bool> user_outputs(const Program&);
+/// `returned`: the user outputs, whose view_copy stays a copy. Throws InputError where a node writes a tensor that overlaps itself.
+Aliases walk_aliases(const Program&, const Effects&, const Options&, const std::vector<WriteBack>&, std::vector<bool> returned);
 
 }  // namespace WRITEBACK_BUILD
 }  // namespace writeback::impl

@@ -43,14 +43,16 @@ Bound Bounds::earliest_read(ValueId v) const {
   return result;
 }
 
-Bound Bounds::earliest_write(ValueId target, CauseId unless) const {
+Bound Bounds::earliest_write(ValueId target, CauseId unless, std::uint32_t until) const {
   Bound result;
   // Only where a node changed the geometry of the target: else a placeholder stands from the start.
   if (const std::uint32_t settled = aliases_.settled[index_of(target)]; settled > 0) {
     result = {settled, Rule::writes_target, node_id(settled - 1), std::nullopt};
   }
   for (const Entry& e : aliases_.entries(target)) {
-    if (const auto use = reads_.last(e, aliases_.causes, unless)) result = stronger(result, bound(Rule::reads_target, *use));
+    auto read = reads_.last(e, aliases_.causes);
+    if (read && read->slot <= until) read = reads_.last(e, aliases_.causes, unless);
+    if (read) result = stronger(result, bound(Rule::reads_target, *read));
     const auto plain = in_force(Clause::writes_target) ? plain_writes_.last(e, aliases_.causes) : std::nullopt;
     if (plain) result = stronger(result, bound(Rule::writes_target, *plain));
     const auto lowered = in_force(Clause::writes_target_by_lowering) ? lowered_writes_.last(e, aliases_.causes) : std::nullopt;

@@ -33,8 +33,8 @@ class Bounds {
   /// The earliest slot at which the value can be read: after its producer (1) and after its last writer (4).
   Bound earliest_read(ValueId) const;
   /// The earliest slot at which the target can be written: after its readers (2) and writers (3). Under choices that imply `unless`
-  /// the value is the target, and the copy changes nothing that a reader sees.
-  Bound earliest_write(ValueId target, CauseId unless) const;
+  /// the value is the target, and the copy changes nothing that a reader up to slot `until` sees: there the value is disturbed.
+  Bound earliest_write(ValueId target, CauseId unless, std::uint32_t until) const;
   /// The slot at which the value must have been read: before the first write that reaches it by lowering only. nullopt = never.
   const std::optional<Bound>& deadline(ValueId);
   /// The first write by lowering only to the cells of an input.

@@ -27,7 +27,8 @@ struct Problem {
 
   bool sequential() const { return options.semantics == Semantics::sequential; }
   Bound earliest_write(const WriteBack& w) const {
-    return bounds.earliest_write(w.target, cause_of_being_target(program, aliases, w));
+    const auto& deadline = bounds.deadline(w.value);
+    return bounds.earliest_write(w.target, cause_of_being_target(program, aliases, w), deadline ? deadline->slot : kNever);
   }
 };
 

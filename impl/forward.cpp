@@ -40,7 +40,7 @@ class Forwarding {
         placement_(placement),
         effects_(program, options),
         write_backs_(write_backs(program)),
-        aliases_(walk_aliases(program, effects_, options, write_backs_)),
+        aliases_(walk_aliases(program, effects_, options, write_backs_, user_outputs(program, &placement))),
         outputs_(user_outputs(program)) {}
 
   std::vector<Forwarded> run() {

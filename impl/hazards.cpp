@@ -58,11 +58,18 @@ class Finder {
     return touch.node;
   }
 
+  /// The node comes after the write; or it makes that write itself, to an element of a list that comes before what it reads.
+  bool sees(const Touch& reader, const Bound& write) const {
+    if (index_of(reader.node) > write.slot) return true;
+    const bool own = write.node == reader.node && &problem_.aliases.touches[*write.touch] != &reader;
+    return own && problem_.aliases.writes_several(reader.node);
+  }
+
   void readers() {
     for (const Touch& touch : problem_.aliases.touches) {
       if (!touch.reads) continue;
       const auto& deadline = problem_.bounds.deadline(touch.value);
-      if (!deadline || index_of(touch.node) <= deadline->slot || !first_hazard_of(touch.node)) continue;
+      if (!deadline || !sees(touch, *deadline) || !first_hazard_of(touch.node)) continue;
       add(*deadline, problem_.aliases.cells[index_of(touch.value)],
           fmt::format("{} reads as {}", name(touch.node), name(touch.value)))
           .node = touch.node;

@@ -113,21 +113,22 @@ void certify(const Problem& problem, const PlaceResult& result) {
   for (const Conflict& c : accept(problem.program, problem.aliases, result.write_backs, result.placement, problem.options)) {
     if (c.rule == Rule::lowering && !result.lowering_hazards.empty()) continue;
     if (!result.lowering_hazards.empty() && c.rule == Rule::deadline) continue;
-    throw std::logic_error(fmt::format("placement: internal error, copy {} breaks the rule {}", c.copy, name_of(c.rule)));
+    const std::string other = c.node         ? " with node %" + problem.program.graph.node(*c.node).name
+                              : c.other_copy ? fmt::format(" with copy {}", *c.other_copy)
+                              : c.output     ? fmt::format(" with output {}", *c.output)
+                                             : "";
+    throw std::logic_error(fmt::format("placement: internal error, copy {} breaks the rule {}{}", c.copy, name_of(c.rule), other));
   }
 #else
   static_cast<void>(problem), static_cast<void>(result);
 #endif
 }
 
-}  // namespace
-
-PlaceResult place(const Program& program, const Options& options) {
-  require_well_formed(program);
+/// The placement where the values in `returned` leave the program as they are.
+PlaceResult place_where(const Program& program, const Effects& effects, const Options& options, const std::vector<bool>& returned) {
   PlaceResult result;
   result.write_backs = write_backs(program);
-  const Effects effects(program, planted(Fault::custom_schema_trusted) ? trusting_all(program, options) : options);
-  const Aliases aliases = walk_aliases(program, effects, options, result.write_backs);
+  const Aliases aliases = walk_aliases(program, effects, options, result.write_backs, returned);
   if (aliases.coarse)
     result.warnings.push_back("too many possible aliases: each group of values that may share storage is taken as one cell");
   Bounds bounds(aliases);
@@ -146,6 +147,35 @@ PlaceResult place(const Program& program, const Options& options) {
   result.lowering_hazards = lowering_hazards(problem, graph.hopeless);
   for (const LoweringHazard& hazard : result.lowering_hazards) result.warnings.push_back(hazard.sentence);
   certify(problem, result);
+  return result;
+}
+
+/// Takes out of `returned` each view_copy that the placement reads first: it is no user output any more, so it too is lowered. True
+/// if there is one.
+bool take_out_lowered(const Program& program, const Effects& effects, const Placement& placement, std::vector<bool>& returned) {
+  if (placement.outputs_read_first.empty() || planted(Fault::clone_keeps_view_copy)) return false;
+  const std::vector<bool> still = user_outputs(program, &placement);
+  bool any = false;
+  for (std::size_t n = 0; n < program.graph.nodes.size(); ++n) {
+    const std::size_t v = index_of(program.graph.result_of(node_id(n)));
+    if (!returned[v] || still[v] || !effects.has(node_id(n), Trait::later_alias)) continue;
+    returned[v] = false;
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace
+
+PlaceResult place(const Program& program, const Options& options) {
+  require_well_formed(program);
+  const Effects effects(program, planted(Fault::custom_schema_trusted) ? trusting_all(program, options) : options);
+  std::vector<bool> returned = user_outputs(program);
+  PlaceResult result = place_where(program, effects, options, returned);
+  // Fewer are returned each time, so this ends; more aliases only ever mean more outputs to be read first.
+  while (options.lowering == Lowering::executorch && take_out_lowered(program, effects, result.placement, returned)) {
+    result = place_where(program, effects, options, returned);
+  }
   return result;
 }
 

@@ -34,6 +34,7 @@ enum class Fault : std::uint8_t {
   view_copy_is_fresh,         ///< a later alias is taken as the fresh tensor that its schema promises
   chains_not_rebased,         ///< a view_copy of a view_copy is taken as an alias of the latter
   lowered_though_output,      ///< a view_copy that is an output is taken as a later alias
+  clone_keeps_view_copy,      ///< a view_copy that is read first is still taken as an output, which no lowering touches
   shared_allocation_ignored,  ///< `# share_alloc:` is ignored
   stride_ignored,             ///< a view covers as many cells as it has, from its offset on
   overlap_off_by_one,         ///< regions that share their last cell only are taken as disjoint

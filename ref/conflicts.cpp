@@ -66,8 +66,7 @@ std::vector<std::uint8_t> returned_nodes(const Program& program, const Placement
     const bool mutation = is_mutation(program.output_specs[i].kind);
     const bool in_place = mutation && placement != nullptr && placement->copies[copy].in_place;
     copy += mutation;
-    const bool read_first = placement != nullptr && std::ranges::any_of(placement->outputs_read_first,
-                                                                        [&](const OutputReadFirst& r) { return r.output == i; });
+    const bool read_first = placement != nullptr && placement->reads_first(i);
     if ((!mutation || in_place) && !read_first) mark(returned, graph, graph.outputs[i]);
   }
   return returned;
@@ -113,16 +112,17 @@ Conflicts no_conflicts(const Steps& steps) {
   return result;
 }
 
-Tracer::Tracer(const Steps& steps, Regions& regions, bool definite)
+Tracer::Tracer(const Steps& steps, Regions& regions, std::vector<std::uint8_t> returned, bool definite)
     : steps_(steps),
       regions_(regions),
       definite_(definite),
       interpreter_(steps, regions, domain_, recorder_),
       live_(live_nodes(steps.program(), steps.effects())),
-      returned_(returned_nodes(steps.program())) {
+      returned_(std::move(returned)) {
   found_ = no_conflicts(steps);
   truly_written_.assign(found_.sources.size(), std::vector<std::uint8_t>(found_.slots));
   truly_overlaps_.assign(found_.sources.size(), std::vector<std::uint8_t>(found_.copies.size()));
+  born_.assign(found_.sources.size(), 0);
 }
 
 void Tracer::trace_all(std::uint64_t limit) {
@@ -164,13 +164,19 @@ void Tracer::look_at_source(std::size_t source, bool lowered) {
   std::vector<std::uint8_t>& truly_written = truly_written_[source];
   const Tensor tensor = interpreter_.tensor(s.leaf);
   const std::uint32_t identity = interpreter_.identity(s.leaf);
-  if (!lowered) std::ranges::fill(truly_written, 0);
+  if (!lowered) {
+    std::ranges::fill(truly_written, 0);
+    born_[source] = interpreter_.born(tensor.storage);
+  }
+  // A view shows what was written to its storage before it was made: what lowering alone writes there is too late for any copy.
   for (const Event& e : recorder_.events) {
-    if (e.kind == Event::Kind::read || index_of(e.node) < s.computed.slot || !touches(e, tensor, identity)) continue;
-    if (!lowered)
-      truly_written[index_of(e.node)] = 1, s.written.raise(e.node);
-    else if (!truly_written[index_of(e.node)])
-      s.deadline.lower(e.node);
+    if (e.kind == Event::Kind::read || index_of(e.node) < born_[source] || !touches(e, tensor, identity)) continue;
+    if (lowered) {
+      if (!truly_written[index_of(e.node)]) s.deadline.lower(e.node);
+      continue;
+    }
+    truly_written[index_of(e.node)] = 1;
+    if (index_of(e.node) >= s.computed.slot) s.written.raise(e.node);
   }
   for (std::size_t j = 0; j < found_.copies.size(); ++j) {
     const bool overlaps = share_a_cell(tensor, interpreter_.tensor(found_.copies[j].target_leaf));
@@ -191,10 +197,13 @@ void Tracer::look_at_copy(CopyConflicts& c, bool lowered) {
   const bool exact = value.storage == target.storage && regions_.same(value.region, target.region);
   c.always_exact &= exact;
   c.overlaps_itself |= !exact && share_a_cell(value, target);
+  bool disturbed = false;
   for (const Event& e : recorder_.events) {
     const bool is_read = e.kind == Event::Kind::read;
-    // Where the value is the target, the copy changes nothing that the program itself did not; what lowering brought it undoes.
-    if (exact && (is_read || !lowered || truly_written_[c.source][index_of(e.node)])) continue;
+    // Where the value is the target, the copy changes nothing that the program itself did not; what lowering brought it undoes, and
+    // those that read the target after that see it.
+    if (exact && !disturbed && (is_read || !lowered || truly_written_[c.source][index_of(e.node)])) continue;
+    disturbed |= !is_read && index_of(e.node) >= born_[c.source] && touches(e, target, interpreter_.identity(c.target_leaf));
     if (touches(e, target, interpreter_.identity(c.target_leaf))) {
       if (!is_read)
         c.target_written.raise(e.node);

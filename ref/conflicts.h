@@ -73,7 +73,8 @@ Conflicts no_conflicts(const Steps&);
 class Tracer {
  public:
   /// `definite`: where a path of views hides whether two regions overlap, take it that they do not.
-  Tracer(const Steps&, Regions&, bool definite = false);
+  /// `returned` as in Interpreter::start.
+  Tracer(const Steps&, Regions&, std::vector<std::uint8_t> returned, bool definite = false);
 
   void trace(std::span<const std::uint8_t> choices, bool semantics_changed);
   /// All choices up to a limit.
@@ -112,6 +113,7 @@ class Tracer {
   std::vector<std::uint8_t> live_, returned_;
   // Per source, per node and per write-back: under the semantic choices at hand, not lowered.
   std::vector<std::vector<std::uint8_t>> truly_written_, truly_overlaps_;
+  std::vector<std::uint32_t> born_;  ///< per source: the slot after which the storage of its content exists, unlowered
   Conflicts found_;
 };
 

@@ -83,7 +83,7 @@ class Interpreter {
     observations_.clear();
     for (const InputStorage& s : steps_.input_storages()) {
       const std::uint32_t count = one_cell_ ? 1 : s.cells;
-      storages_.push_back({size32(cells_), count, s.birth});
+      storages_.push_back({size32(cells_), count, s.birth, 0});
       for (std::uint32_t i = 0; i < count; ++i) cells_.push_back(domain_.initial(s.name, i));
     }
     std::uint32_t leaf = 0;
@@ -160,6 +160,8 @@ class Interpreter {
   std::span<const Cell> storage(std::uint32_t s) const { return {cells_.data() + storages_[s].first, storages_[s].count}; }
   /// First cell of a storage, in a numbering of all cells of the run.
   std::uint32_t first_cell(std::uint32_t storage) const { return storages_[storage].first; }
+  /// The slot after which a storage exists: 0 for those of the inputs.
+  std::uint32_t born(std::uint32_t storage) const { return storages_[storage].born; }
   std::size_t cell_count() const { return cells_.size(); }
   /// What the last step read, and what asserts and the like saw.
   std::span<const Cell> last_inputs() const { return inputs_; }
@@ -172,7 +174,8 @@ class Interpreter {
  private:
   struct Storage {
     std::uint32_t first, count;
-    RegionId birth;  ///< one-cell mode: the region that is all of it
+    RegionId birth;      ///< one-cell mode: the region that is all of it
+    std::uint32_t born;  ///< the slot after which it exists
   };
 
   static std::uint32_t size32(const auto& list) { return static_cast<std::uint32_t>(list.size()); }
@@ -189,7 +192,8 @@ class Interpreter {
   }
 
   std::uint32_t allocate(std::uint32_t count, RegionId birth) {
-    storages_.push_back({size32(cells_), count, birth});
+    storages_.push_back(
+        {size32(cells_), count, birth, step_ == nullptr ? 0 : static_cast<std::uint32_t>(index_of(step_->node)) + 1});
     return size32(storages_) - 1;
   }
 
@@ -369,8 +373,8 @@ class Interpreter {
   Tensor shared_tensor(const Step& s, std::uint32_t leaf) {
     const Tensor base = tensor(steps_.operands(s)[static_cast<std::uint32_t>(s.shares)].leaves.first);
     const Region *from = regions_.geometry(base.region), *to = regions_.geometry(steps_.leaf(leaf).shape);
-    if (one_cell_ || from == nullptr || to == nullptr || from->sizes == to->sizes) return base;
-    const Region placed = Region::contiguous(to->sizes, from->offset);
+    if (one_cell_ || from == nullptr || to == nullptr) return base;
+    const Region placed{from->offset, to->sizes, to->strides};
     if (placed.end() > storages_[base.storage].count) return {};
     return {base.storage, regions_.intern(placed)};
   }

@@ -19,7 +19,6 @@ class Judge::Impl {
         steps_(program, options, regions_, arena.symbols),
         domain_(arena.terms, arena.symbols, regions_),
         execution_(steps_, regions_, domain_, options.semantics),
-        tracer_(steps_, regions_),
         live_(live_nodes(program, steps_.effects())),
         returned_(returned_nodes(program)) {
     const std::vector<std::uint8_t> plain(steps_.semantic_choices().size(), 0);
@@ -63,14 +62,30 @@ class Judge::Impl {
   }
 
   const Conflicts& conflicts() {
-    if (!traced_) tracer_.trace_all(limits_.choices);
-    traced_ = true;
-    return tracer_.conflicts();
+    if (!tracer_) trace();
+    return tracer_->conflicts();
   }
 
-  Placement earliest_by_trace() { return least_placement(program_, conflicts(), options_.semantics); }
+  const Placement& earliest_by_trace() { return conflicts(), earliest_; }
 
  private:
+  /// What is read first is returned no more, so that its view_copy is lowered too, and more may have to be read first.
+  void trace() {
+    std::vector<std::uint8_t> returned = returned_;
+    for (bool fewer = true; fewer;) {
+      tracer_.emplace(steps_, regions_, returned);
+      tracer_->trace_all(limits_.choices);
+      earliest_ = least_placement(program_, tracer_->conflicts(), options_.semantics);
+      const std::vector<std::uint8_t> still = returned_nodes(program_, &earliest_);
+      fewer = false;
+      for (std::size_t n = 0; n < returned.size(); ++n) {
+        if (!returned[n] || still[n] || steps_.step(node_id(n)).root_leaf < 0) continue;
+        returned[n] = 0;
+        fewer = true;
+      }
+    }
+  }
+
   static Arena& cleared(Arena& arena) {
     arena.clear();
     return arena;
@@ -140,6 +155,10 @@ class Judge::Impl {
 
   const std::vector<WriteBack>& write_backs() const { return execution_.write_backs_in_order(); }
 
+  bool is_later_alias(ValueId v) const {
+    return !program_.graph.is_placeholder(v) && steps_.step(program_.graph.producer_of(v)).root_leaf >= 0;
+  }
+
   /// Every value and output cloned right after its last true writer, every copy at the end: what fails here fails wherever the
   /// copies stand. Under sequential semantics what an earlier copy truly overwrites is read when its turn comes.
   Placement ideal_placement() {
@@ -158,6 +177,7 @@ class Judge::Impl {
     for (const OutputSource& o : c.outputs) {
       const Source& s = c.sources[o.source];
       if (!parallel && std::ranges::count(s.lowered_overlaps, 1) == 0) continue;
+      if (is_later_alias(s.value) && !earliest_.reads_first(o.output)) continue;  // while it is returned it stays a copy
       p.outputs_read_first.push_back({o.output, static_cast<std::uint32_t>(p.temporaries.size())});
       p.temporaries.push_back({"", s.value, {slot_at(s.ready()), 0}});
     }
@@ -187,12 +207,12 @@ class Judge::Impl {
     j.verdict = Verdict::unsafe;
     j.witness = witness(schedule, failing, schedule.returned());
     const Schedule ideal(program_, ideal_placement());
-    run_placed(ideal, failing, returned_);
+    run_placed(ideal, failing, ideal.returned());
     if (placed_ != meaning_) {
-      const std::string where = witness(ideal, failing, returned_).where;
+      const std::string where = witness(ideal, failing, ideal.returned()).where;
       j.hazards.push_back({"", "", "lowering", where.substr(where.find(' ') + 1)});
     }
-    Tracer one(steps_, regions_, one_cell_);
+    Tracer one(steps_, regions_, {schedule.returned().begin(), schedule.returned().end()}, one_cell_);
     one.trace(failing, true);
     for (const Violation& v : violations(one.conflicts(), placement, options_.semantics)) j.hazards.push_back(hazard(v));
     const auto named = std::ranges::find_if(j.hazards, [&](const Hazard& h) { return "node " + h.node == j.witness->where; });
@@ -253,8 +273,8 @@ class Judge::Impl {
   const Steps steps_;
   TermDomain domain_;
   Execution<TermDomain> execution_;
-  Tracer tracer_;
-  bool traced_ = false;
+  std::optional<Tracer> tracer_;
+  Placement earliest_;  ///< by trace, once that was run
   const std::vector<std::uint8_t> live_, returned_;
   std::vector<Term> meaning_, placed_;
 };

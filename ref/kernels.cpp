@@ -194,16 +194,30 @@ void demote(Elements& a, const Elements& b) {
   for (std::int64_t& cell : a.cells) cell = wrap(cell, b.dtype);
 }
 
+/// The dtype that two operands are computed in, whatever the dtype of the result: of the higher category, and there of the tensor
+/// that has dimensions, else the wider one. Numbers have no dtype of their own.
+DType promoted(const Elements& a, const Elements& b) {
+  if (a.dtype == DType::unknown || b.dtype == DType::unknown) {
+    const DType known = a.dtype == DType::unknown ? b.dtype : a.dtype;
+    return category(known) == 0 ? DType::i64 : known;
+  }
+  if (category(a.dtype) != category(b.dtype)) return category(a.dtype) > category(b.dtype) ? a.dtype : b.dtype;
+  if (a.sizes.empty() != b.sizes.empty()) return a.sizes.empty() ? b.dtype : a.dtype;
+  if ((a.dtype == DType::u8 && b.dtype == DType::i8) || (a.dtype == DType::i8 && b.dtype == DType::u8)) return DType::i16;
+  return byte_size(a.dtype) >= byte_size(b.dtype) ? a.dtype : b.dtype;
+}
+
 template <typename F>
 Result zip(std::optional<Elements> a, std::optional<Elements> b, F f) {
   if (!a || !b) return std::nullopt;
+  const DType common = promoted(*a, *b);
   demote(*a, *b);
   demote(*b, *a);
   const auto sizes = broadcast_sizes(a->sizes, b->sizes);
   if (!sizes) return std::nullopt;
   Result r = expand(*a, *sizes);
   const Result other = expand(*b, *sizes);
-  for (std::size_t i = 0; i < r->cells.size(); ++i) r->cells[i] = f(r->cells[i], other->cells[i]);
+  for (std::size_t i = 0; i < r->cells.size(); ++i) r->cells[i] = wrap(f(r->cells[i], other->cells[i]), common);
   return r;
 }
 

@@ -13,8 +13,8 @@ namespace {
 
 /// Ops that are a clone by another name; `_to_copy` casts besides.
 bool is_clone(const Target& t) {
-  static const std::unordered_set<std::string> kNames = {"clone",           "_to_copy",         "alias_copy",        "detach_copy",
-                                                         "lift_fresh_copy", "_clone_dim_order", "_to_dim_order_copy"};
+  static const std::unordered_set<std::string> kNames = {"clone",           "_to_copy",         "alias_copy",         "detach_copy",
+                                                         "lift_fresh_copy", "_clone_dim_order", "_to_dim_order_copy", "to"};
   return t.is_op() && t.overload != "out" && (t.ns == "aten" || t.ns == "dim_order_ops") && kNames.contains(t.name);
 }
 

@@ -82,7 +82,7 @@ class Checker {
     std::optional<NodeId> node;
     if (is_first && slot < s.ready()) good = false, node = s.written.node ? s.written.node : s.computed.node;
     if (s.deadline.slot != kNever && slot > s.deadline.slot) good = false, node = s.deadline.node;
-    if (!good) found_.push_back({{}, o.output, "read_first", node, by});
+    if (!good) found_.push_back({{}, o.output, s.hopeless() ? "lowering" : "read_first", node, by});
   }
 
   const Conflicts& c_;

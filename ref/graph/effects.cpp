@@ -172,7 +172,7 @@ class EffectsBuilder {
     record_.traits = rule.traits;
     if (operation.later_alias) set(Trait::later_alias);
     for (const std::uint32_t i : order_) bind_tensors(node, operation, i, rule.arguments[i]);
-    for (const ResultRule& result : rule.results) add_result_of(result);
+    for (const ResultRule& result : rule.results) add_result_of(node, result);
   }
 
   /// Fills bound_ (by schema index) and order_ (schema indices in the order of the call).
@@ -232,7 +232,7 @@ class EffectsBuilder {
     count_[i] = operand_count() - first_[i];
   }
 
-  void add_result_of(const ResultRule& result) {
+  void add_result_of(const Node& node, const ResultRule& result) {
     switch (result.kind) {
       case ResultKind::none:
       case ResultKind::fresh:
@@ -247,7 +247,16 @@ class EffectsBuilder {
     const std::span<const std::uint32_t> operands = operands_of(result.sources);
     // `Tensor(a!)?` given None returns None; a number in place of a tensor is wrapped in a new one.
     const ResultKind without = result.kind == ResultKind::same ? ResultKind::none : ResultKind::fresh;
+    if (result.kind == ResultKind::may_alias && converts(node, operands)) return add_result(ResultKind::fresh, result.list);
     add_result(operands.empty() ? without : result.kind, result.list, result.elementwise, operands);
+  }
+
+  /// `to` and the like with another dtype: a copy, never an alias.
+  bool converts(const Node& node, std::span<const std::uint32_t> operands) const {
+    const TensorMeta* to = tensor_meta(node.meta);
+    if (to == nullptr || operands.size() != 1) return false;
+    const TensorMeta* from = tensor_meta(graph_.meta_of(effects_.operands_[record_.first_operand + operands[0]].value));
+    return from != nullptr && from->dtype != to->dtype && from->dtype != DType::unknown && to->dtype != DType::unknown;
   }
 
   std::span<const std::uint32_t> operands_of(const std::vector<std::uint32_t>& arguments) {

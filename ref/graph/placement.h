@@ -1,6 +1,7 @@
 // Where the copies go: the one thing that the implementation computes and the reference judges.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,6 +46,11 @@ struct Placement {
   std::vector<PlacedCopy> copies;
   std::vector<Temporary> temporaries;
   std::vector<OutputReadFirst> outputs_read_first;
+
+  bool reads_first(std::uint32_t output) const {
+    return std::any_of(outputs_read_first.begin(), outputs_read_first.end(),
+                       [&](const OutputReadFirst& r) { return r.output == output; });
+  }
   bool operator==(const Placement&) const = default;
 };
 
