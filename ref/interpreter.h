@@ -401,12 +401,19 @@ class Interpreter {
       const Region& whole = *regions_.geometry(base.region);
       const Region* shape = regions_.geometry(steps_.leaf(leaf).shape == kNoRegion ? scalar_region() : steps_.leaf(leaf).shape);
       if (whole.is_empty()) return bind_fresh(s, leaf);
-      if (part || shape->numel() != whole.numel()) base.region = regions_.intern(part_of(whole, shape->sizes));
+      if (part || shape->sizes != whole.sizes)
+        base.region = regions_.intern(part ? part_of(whole, shape->sizes) : reshaped(whole, shape->sizes));
     } else if (part) {
       base.region = regions_.intern_path(base.region, fmt::format("part by node {}", index_of(s.node)));
     }
     bind(leaf, base);
     return false;
+  }
+
+  /// All of a contiguous region, in other sizes; else a part of it.
+  static Region reshaped(const Region& whole, const std::vector<std::int64_t>& sizes) {
+    Region r = Region::contiguous(sizes, whole.offset);
+    return r.numel() == whole.numel() && whole.strides == contiguous_strides(whole.sizes) ? r : part_of(whole, sizes);
   }
 
   /// A region of the given sizes inside `whole`: along its last dimension where that is long enough, else one cell repeated.

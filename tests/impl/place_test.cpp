@@ -165,6 +165,18 @@ TEST(Place, AReaderAfterAWriteByLoweringIsAHazard) {
   EXPECT_EQ(result.warnings.size(), 1u);
 }
 
+TEST(Place, AListThatIsWrittenSeesItsOwnWritesThroughALaterAlias) {
+  const std::string text =
+      "x\n"
+      "t = aten.neg.default(x)\n"
+      "v = aten.view_copy.default(t, [4])\n";
+  const Program list = small_program(text + "l = aten._foreach_add_.Scalar([t, v], 2)\n-> t");
+  const PlaceResult result = place(list);
+  ASSERT_FALSE(result.lowering_hazards.empty());
+  EXPECT_EQ(list.graph.node(*result.lowering_hazards[0].node).name, "l");
+  EXPECT_TRUE(place(small_program(text + "m = aten.add_.Tensor(t, v)\n-> m")).lowering_hazards.empty());
+}
+
 TEST(Place, AnInputWrittenByLoweringIsAHazardUnlessACopyWritesIt) {
   const std::string text =
       "b_a; x\n"

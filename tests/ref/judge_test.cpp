@@ -70,6 +70,15 @@ TEST(Judge, LoweringThatChangesAReaderIsALoweringHazardWhereverTheCopiesStand) {
   EXPECT_EQ(j.hazards.at(0).node, "y");
 }
 
+TEST(Judge, AnOutputThatNoSlotSuitsIsALoweringHazard) {
+  // y is read after m, which truly writes it, and before n, which writes it by lowering alone.
+  const Program p =
+      small_program("x", {"t = neg(x)", "v = view_copy(t, [4])", "y = view(v, [4])", "n = mul_(t, 2)", "m = mul_(v, 3)"}, "y");
+  const Judgement j = judge(p, end_placement(p), {});
+  EXPECT_EQ(j.verdict, Verdict::unsafe);
+  EXPECT_EQ(j.hazards.at(0).rule, "lowering");
+}
+
 TEST(Judge, DelayLineAtTheEndIsUnsafeUnderParallelSemanticsAlone) {
   const Program p = small_program("b_a b_b x", {"y = neg(x)"}, "x -> b_a, b_a -> b_b, y");
   EXPECT_EQ(judge(p, end_placement(p), {}).verdict, Verdict::unsafe);

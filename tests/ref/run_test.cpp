@@ -45,6 +45,12 @@ TEST(Run, ForeachWorksElementByElement) {
   EXPECT_EQ(meaning_of(p, {{"x", {5}}}).outputs.at(0), Values{"-3"});
 }
 
+TEST(Run, AnOutArgumentHoldsWhatTheOperandsDtypeComputes) {
+  const Program p =
+      small_program("x:1", {"t = lt.Scalar(x, 9) : b8[1]", "o = full([1], 5) : i64[1]", "r = add.out(t, t, out=o) : i64[1]"}, "o");
+  EXPECT_EQ(meaning_of(p, {{"x", {7}}}).outputs.at(0), Values{"1"});
+}
+
 TEST(Run, InPlaceTransposeChangesTheGeometryOfAllNames) {
   const Program p = small_program("x:2,2", {"a = neg(x) : 2,2", "b = t_(a) : 2,2", "c = add(a, 0) : 2,2"}, "c");
   EXPECT_EQ(meaning_of(p, {{"x", {1, 2, 3, 4}}}).outputs.at(0), (Values{"-1", "-3", "-2", "-4"}));

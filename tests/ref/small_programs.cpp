@@ -22,6 +22,7 @@ std::vector<std::string> split(const std::string& text, char at) {
 
 std::string annotation(const std::string& sizes) {
   if (sizes == "none") return "";
+  if (sizes.ends_with(']')) return fmt::format(": \"{}\"", sizes);
   return fmt::format(": \"f32[{}]\"", sizes);
 }
 

@@ -121,6 +121,11 @@ TEST(Effects, MayAliasIsBothAndSoReads) {
   EXPECT_EQ(effect(ops("_unsafe_view.default(b_a, [2, 2])")), "b_a:r -> may_alias[0]");
 }
 
+TEST(Effects, ConversionToAnotherDtypeIsACopy) {
+  EXPECT_EQ(effect(program("y: \"i64[4]\" = torch.ops.aten.to.dtype(b_a, torch.int64)")), "b_a:r -> fresh");
+  EXPECT_EQ(effect(program("y: \"f32[4]\" = torch.ops.aten.to.dtype(b_a, torch.float32)")), "b_a:r -> may_alias[0]");
+}
+
 TEST(Effects, ConditionsOfTheTableLookAtTheArguments) {
   EXPECT_EQ(effect(ops("dropout.default(x, 0.5, False)")), "x:r -> may_alias[0]");
   EXPECT_EQ(effect(ops("dropout.default(x, 0.5, True)")), "x:r -> fresh");
