@@ -1,6 +1,8 @@
 #include "ref/graph/well_formed.h"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <limits>
 
 #include "ref/graph/error.h"
@@ -45,9 +47,20 @@ class Checker {
     for (const Subgraph& subgraph : graph.subgraphs) check_graph(subgraph.graph, path + subgraph.attribute + ": ");
   }
 
+  /// A table of all names is out of the cache in large programs, bits for their hashes are not: only names whose hashes meet are
+  /// compared.
   void check_names(const Graph& graph, const std::string& path) {
+    const std::size_t count = graph.value_count(), mask = std::bit_ceil(16 * (count + 1)) - 1;
+    std::vector<std::size_t> hashes(count);
+    std::vector<bool> met(mask + 1), met_again(mask + 1);
+    for (std::size_t v = 0; v < count; ++v) {
+      hashes[v] = std::hash<std::string>()(graph.name_of(value_id(v))) & mask;
+      if (met[hashes[v]]) met_again[hashes[v]] = true;
+      met[hashes[v]] = true;
+    }
     text::Names names;
-    for (std::size_t v = 0; v < graph.value_count(); ++v) {
+    for (std::size_t v = 0; v < count; ++v) {
+      if (!met_again[hashes[v]] && !graph.name_of(value_id(v)).empty()) continue;
       const std::string& name = graph.name_of(value_id(v));
       const bool node = !graph.is_placeholder(value_id(v));
       const auto place = [&] { return path + (node ? "node %" : "placeholder %") + name; };
