@@ -96,6 +96,11 @@ TEST(Judge, ValueThatOverlapsItsTargetIsATrapWithoutATemporary) {
   EXPECT_EQ(judge(p, end_placement(p), {}).verdict, Verdict::unsafe);
 }
 
+TEST(Judge, AnOpaqueResultThatIsAnArgumentHasItsOwnSizes) {
+  const Program p = small_program("b_a:2,2 b_b", {"t = my::mix(b_a) : 4"}, "t -> b_b", {"# schema: my::mix(Tensor x) -> Tensor"});
+  EXPECT_EQ(judge(p, end_placement(p), {}).verdict, Verdict::safe);
+}
+
 TEST(Judge, ChoicesBeyondTheLimitLeaveItUndecidedUnlessStoragesDecide) {
   const Program p = small_program("b_a x", {"u = reshape(x, [4])", "v = reshape(u, [4])", "m = mul_(v, 2)", "new = add(b_a, m)"},
                                   "new -> b_a, v");
