@@ -75,6 +75,10 @@ std::string node_name(std::size_t index) {
   return name;
 }
 
+std::string branch_name(bool taken, std::size_t k) { return (taken ? "true_graph_" : "false_graph_") + std::to_string(k); }
+std::string branch_placeholder_name(std::size_t i) { return "p" + std::to_string(i); }
+std::string branch_node_name(std::size_t i) { return "s" + std::to_string(i); }
+
 bool is_contiguous(const Region& region) {
   std::int64_t stride = 1;
   for (std::size_t d = region.sizes.size(); d-- > 0;) {
@@ -197,12 +201,13 @@ const Tensor* Builder::keyword(const char* name, const Fits& fits) {
   return t;
 }
 
-bool Builder::list(std::uint32_t least, std::uint32_t most, const Fits& fits) {
+bool Builder::list(std::uint32_t least, std::uint32_t most, const Fits& fits, bool tuple) {
   const Argument* wanted = wanted_argument();
   const ListArgument* wanted_items = wanted == nullptr ? nullptr : as_list(*wanted);
   if (wanted != nullptr && (wanted_items == nullptr || wanted_items->items.size() < least)) throw NotEncodable{};
   const std::size_t count = least + pick(most - least + 1, [&] { return std::optional(wanted_items->items.size() - least); });
   ListArgument items;
+  items.tuple = tuple;
   items_.clear();
   while (items_.size() < count) {
     if (wanted_items != nullptr && items_.size() >= wanted_items->items.size()) throw NotEncodable{};
@@ -254,6 +259,91 @@ bool Builder::element_of_tuple() {
   return true;
 }
 
+// --- Branches of a cond ---
+
+namespace {
+
+/// What a branch computes, the first operand being `a` and the last `b`. Each gives something like `a`.
+constexpr std::array<std::array<const char*, 3>, 6> kBodies{{{"neg a"},
+                                                             {"zeros_like a"},           // looks at metadata
+                                                             {"alias a", "neg s0"},      // reads through a view
+                                                             {"neg b", "zeros_like a"},  // the reader is dead
+                                                             {"sum b", "add a s0"},      // reads both
+                                                             {"sum b", "add a s0", "neg s1"}}};
+
+/// "add a s0" in a graph of `operands` placeholders.
+Node body_node(Program& program, Graph& graph, std::string_view text) {
+  Node node;
+  std::size_t end = text.find(' ');
+  const std::string op(text.substr(0, end));
+  node.target = program.intern({Target::Kind::op, "aten", op, op == "add" ? "Tensor" : "default"});
+  while (end != std::string_view::npos) {
+    const char word = text[end + 1];
+    const std::size_t last = graph.placeholders.size() - 1;
+    const std::size_t number = word == 'a' ? 0 : word == 'b' ? last : last + 1 + static_cast<std::size_t>(text[end + 2] - '0');
+    node.args.emplace_back(value_id(number));
+    end = text.find(' ', end + 1);
+  }
+  node.meta = graph.meta_of(*as_value(node.args.front()));
+  if (op == "sum") std::get<TensorMeta>(node.meta).sizes.clear();
+  node.name = branch_node_name(graph.nodes.size());
+  if (graph.nodes.empty()) node.comments.emplace_back(kFirstComment);
+  return node;
+}
+
+std::optional<std::size_t> body_of(const Program& program, const Graph& graph) {
+  for (std::size_t k = 0; k < kBodies.size(); ++k) {
+    bool same = true;
+    std::size_t count = 0;
+    for (const char* text : kBodies[k]) {
+      if (text == nullptr) continue;
+      const std::string_view op = std::string_view(text).substr(0, std::string_view(text).find(' '));
+      same = same && count < graph.nodes.size() && program.target(graph.nodes[count]).name == op;
+      ++count;
+    }
+    if (same && count == graph.nodes.size()) return k;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::pair<ValueId, ValueId> Builder::branches() {
+  std::array<ValueId, 2> made;
+  const std::size_t k = program_.graph.subgraphs.size() / 2;
+  for (const bool taken : {true, false}) {
+    Node node;
+    node.kind = Node::Kind::get_attr;
+    node.name = branch_name(taken, k);
+    node.target = program_.intern({Target::Kind::python, "", node.name, ""});
+    if (program_.graph.nodes.empty()) node.comments.emplace_back(kFirstComment);
+    made[taken ? 0 : 1] = value_id(values_.size());
+    program_.graph.nodes.push_back(std::move(node));
+    values_.emplace_back();
+  }
+  return {made[0], made[1]};
+}
+
+void Builder::body(bool taken) {
+  const std::string name = branch_name(taken, program_.graph.subgraphs.size() / 2);
+  const std::size_t k = pick(kBodies.size(), [&]() -> std::optional<std::size_t> {
+    for (const Subgraph& s : wanted_->graph.subgraphs) {
+      if (s.attribute == name) return body_of(*wanted_, s.graph);
+    }
+    return std::nullopt;
+  });
+  Graph graph;
+  graph.class_name = name;
+  for (const Tensor* item : items_) {
+    graph.placeholders.push_back({branch_placeholder_name(graph.placeholders.size()), meta_of(*item)});
+  }
+  for (const char* text : kBodies[k]) {
+    if (text != nullptr) graph.nodes.push_back(body_node(program_, graph, text));
+  }
+  graph.outputs.emplace_back(graph.result_of(node_id(graph.nodes.size() - 1)));
+  program_.graph.subgraphs.push_back({name, std::move(graph)});
+}
+
 // --- Results ---
 
 Tensor Builder::fresh(DType dtype, Shape sizes, bool plain) {
@@ -263,13 +353,16 @@ Tensor Builder::fresh(DType dtype, Shape sizes, bool plain) {
   t.home = storages_++;
   t.storages = std::uint64_t{1} << (t.home % 64);
   t.plain = plain;
+  t.object = ++objects_;
   return t;
 }
 
-Tensor Builder::view_of(const Tensor& base, Region region) const {
+Tensor Builder::view_of(const Tensor& base, Region region) {
   Tensor t = base;
   t.region = std::move(region);
-  t.link = false;
+  t.link = t.pinned = t.stale = false;
+  t.view = true;
+  t.object = ++objects_;
   return t;
 }
 
@@ -284,6 +377,27 @@ Tensor Builder::opaque(const Tensor& like, std::uint64_t storages) {
   t.storages |= storages;
   t.exact = false;
   return t;
+}
+
+template <typename F>
+void Builder::for_each_name(std::uint32_t object, F f) {
+  for (Value& v : values_) {
+    if (v.tensor && v.tensor->object == object) f(*v.tensor);
+    for (Tensor& element : v.elements) {
+      if (element.object == object) f(element);
+    }
+  }
+}
+
+void Builder::rebound(const Tensor& operand, const Region& region) {
+  for_each_name(operand.object, [&](Tensor& t) { t.region = region, t.link = false, t.stale = true; });
+  result(operand);
+  result_->stale = false;
+}
+
+void Builder::pin(const Tensor& operand) {
+  for_each_name(operand.object, [](Tensor& t) { t.pinned = true; });
+  result_->pinned = true;
 }
 
 void Builder::declare(const char* schema) {
@@ -355,6 +469,7 @@ void Builder::placeholder(InputKind kind, Choices& choices) {
   }
   storages_ = static_cast<std::uint32_t>(index) + 1;
   t.value = id;
+  t.pinned = true;
   const std::string name = placeholder_name(kind, index);
   program_.graph.placeholders.push_back({name, meta_of(t)});
   InputSpec spec{kind, "", std::nullopt};
@@ -398,8 +513,10 @@ void Builder::node(Choices& choices) {
   }();
   const Node* wanted = wanted_node();
   const auto k = pick(table.size(), [&]() -> std::optional<std::size_t> {
+    const bool branch = wanted->kind == Node::Kind::get_attr;
     for (std::size_t i = 0; i < table.size(); ++i) {
-      if (forms()[table[i]].target == wanted_->target(*wanted)) return i;
+      const Target& made = forms()[table[i]].target;
+      if (branch ? made.kind == Target::Kind::higher_order : made == wanted_->target(*wanted)) return i;
     }
     return std::nullopt;
   });
@@ -423,7 +540,8 @@ void Builder::share_allocation() {
     const ValueId* v = as_value(node.args[a]);
     if (v == nullptr) continue;
     const Tensor& t = *values_[index_of(*v)].tensor;
-    if (t.dtype == made.dtype && t.sizes() == made.sizes() && is_contiguous(t.region) && is_writable(t)) options.push_back(a);
+    const bool whole = t.exact && is_contiguous(t.region) && is_writable(t);
+    if (whole && t.dtype == made.dtype && t.sizes() == made.sizes()) options.push_back(a);
   }
   if (options.empty()) return;
   const ShareAllocation* wanted = nullptr;

@@ -32,6 +32,10 @@ struct Tensor {
   bool plain = true;           ///< PyTorch lays it out as `region` says, so that `view` and `as_strided` can be foreseen
   bool frozen = false;         ///< never written, because it holds indices that must stay valid
   bool link = false;           ///< the result of a view_copy, so that another one of it makes a chain
+  bool view = false;           ///< made by a view op
+  bool pinned = false;         ///< never rebound: an input, or one that may be the same object as another value
+  bool stale = false;          ///< rebound since: the sizes that the program gives for this name are no longer its own
+  std::uint32_t object = 0;    ///< values of one object (an in-place result and its operand) are rebound together
 
   const Shape& sizes() const { return region.sizes; }
 };
@@ -58,6 +62,11 @@ std::uint32_t form_index(std::string_view qualified_name);
 /// The names that the generator gives, and the comment that torch prints above a first node without a stack trace.
 std::string placeholder_name(InputKind, std::size_t index);
 std::string node_name(std::size_t index);
+/// Of the branches of the k-th cond: "true_graph_0", "false_graph_0".
+std::string branch_name(bool taken, std::size_t k);
+/// Of the i-th placeholder and node of a branch.
+std::string branch_placeholder_name(std::size_t i);
+std::string branch_node_name(std::size_t i);
 inline constexpr const char* kFirstComment = "# No stacktrace found for following nodes";
 
 /// Thrown by a builder that encodes where the wanted program has something that no decision gives.
@@ -92,19 +101,28 @@ class Builder {
   const Tensor* operand_preferring(const Fits& rare, std::uint32_t one_in, const Fits&);
   const Tensor* keyword(const char* name, const Fits&);
   /// A list of tensors that all fit; `items()` has them, also while the list grows.
-  bool list(std::uint32_t least, std::uint32_t most, const Fits&);
+  bool list(std::uint32_t least, std::uint32_t most, const Fits&, bool tuple = false);
   const std::vector<const Tensor*>& items() const { return items_; }
   const Shape& shape(const std::vector<Shape>& options);
   std::int64_t integer(std::int64_t first, std::int64_t last);
   void constant(Argument a) { node_.args.push_back(std::move(a)); }
   void constant_keyword(const char* name, Argument a) { node_.kwargs.push_back({name, std::move(a)}); }
   bool element_of_tuple();  ///< the whole of a getitem
+  bool has_tensor(const Fits&) const;
+  /// Two nodes that name the branches of a cond, made before its own arguments are asked for; their values.
+  std::pair<ValueId, ValueId> branches();
+  /// A branch that takes `items()` and gives something like the first of them: which of the kinds there are is asked.
+  void body(bool taken);
 
   Tensor fresh(DType, Shape, bool plain = true);
-  Tensor view_of(const Tensor& base, Region) const;
+  Tensor view_of(const Tensor& base, Region);
   Tensor may_view(const Tensor& base, Region);
   Tensor opaque(const Tensor& like, std::uint64_t storages);
   void result(Tensor t) { result_ = std::move(t); }
+  /// The result is the operand itself, and under all its names it has this region from now on.
+  void rebound(const Tensor& operand, const Region&);
+  /// The result may be the operand itself: neither is rebound from now on.
+  void pin(const Tensor& operand);
   void results(std::vector<Tensor> elements) { elements_ = std::move(elements); }
   /// Each element of the result depends on the same element of the operands alone: it may carry `# share_alloc:`.
   void elementwise() { elementwise_ = true; }
@@ -122,12 +140,13 @@ class Builder {
   std::uint32_t pick(std::size_t n, const Answer&);
   bool flag(std::uint32_t one_in, bool wanted);
   const Tensor* tensor(const Fits&, const Argument* wanted);
-  bool has_tensor(const Fits&) const;
   const Argument* wanted_argument() const;
   const Node* wanted_node() const;
   void build(std::uint32_t form);
   void share_allocation();
   void add_node(std::uint32_t form);
+  template <typename F>
+  void for_each_name(std::uint32_t object, F f);
 
   Sizes sizes_;
   const Program* wanted_;
@@ -136,7 +155,7 @@ class Builder {
   std::vector<Value> values_;
   std::vector<TargetId> target_of_form_;
   std::vector<bool> interned_;
-  std::uint32_t storages_ = 0;
+  std::uint32_t storages_ = 0, objects_ = 0;
   bool prefer_latest_ = true;  ///< not in an enumeration, which takes each operand once
   bool trusts_custom_ops_ = false;
 

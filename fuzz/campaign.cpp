@@ -23,6 +23,7 @@
 #include "fuzz/report.h"
 #include "ref/graph/error.h"
 #include "ref/graph/text.h"
+#include "ref/graph/well_formed.h"
 
 namespace writeback::fuzz {
 namespace {
@@ -41,7 +42,7 @@ constexpr std::size_t kSkipKinds = 8;
 struct Counters {
   std::atomic<std::uint64_t> current{kIdle};  ///< the case being judged
   std::atomic<std::uint64_t> started_ms{0};   ///< when, since the start
-  std::atomic<std::uint64_t> cases{0}, right{0}, failing{0}, skipped{0}, nodes{0}, copies{0}, confirmed{0}, unobserved{0};
+  std::atomic<std::uint64_t> cases{0}, valid{0}, right{0}, failing{0}, skipped{0}, nodes{0}, copies{0}, confirmed{0}, unobserved{0};
   std::atomic<std::uint64_t> next{0};  ///< the first case of this worker not yet judged
   std::array<std::atomic<std::uint64_t>, kFeatureCount> features{};
   std::array<std::atomic<std::uint64_t>, kRuleCount> rules{};
@@ -91,6 +92,7 @@ class Worker {
     const Options meaning = options_of(program, options_.options);
     const Checks checks = campaign_checks(i, options_.strict);
     const Judged judged = judged_or_refused(program, meaning, checks);
+    counters_.valid += is_valid(program, judged) ? 1 : 0;
     count(program, meaning, judged);
     if (judged.verdict == Verdict::right || judged.verdict == Verdict::skipped) return;
     if (known_.insert(judged.signature.text).second) report(i, program, judged, checks);
@@ -103,9 +105,14 @@ class Worker {
     } catch (const InputError& e) {
       Judged judged;
       judged.verdict = Verdict::skipped;
-      judged.reason = std::string("refused: ") + e.what();
+      judged.reason = kRefused + std::string(e.what());
       return judged;
     }
+  }
+
+  /// The generator's promise, seen on every case: the program is well formed and the reference takes it.
+  static bool is_valid(const Program& program, const Judged& judged) {
+    return breaches(program).empty() && !judged.reason.starts_with(kRefused);
   }
 
   void count(const Program& program, const Options& meaning, const Judged& judged) {
@@ -175,6 +182,8 @@ class Worker {
       sent += static_cast<std::size_t>(n);
     }
   }
+
+  static constexpr const char* kRefused = "refused by the reference: ";
 
   const CampaignOptions& options_;
   Shared& shared_;
@@ -318,13 +327,17 @@ class Campaign {
     workers_[w].done = true;
     if (WIFEXITED(status)) return;
     const std::uint64_t at = c.current;
-    if (at != kIdle) ++c.cases, ++c.failing, add(ended(at, hangs, status));
+    if (at != kIdle) {
+      const Program program = campaign_case(options_.seed, at, options_.sizes);
+      c.valid += breaches(program).empty() ? 1 : 0;
+      ++c.cases, ++c.failing, add(ended(program, at, hangs, status));
+    }
     c.current = kIdle;
     c.minimizing = false;
     if (!shared_->stop) start_worker(w, at == kIdle ? c.next.load() : at + options_.jobs);
   }
 
-  Failure ended(std::uint64_t at, bool hangs, int status) {
+  Failure ended(const Program& program, std::uint64_t at, bool hangs, int status) {
     Failure f;
     const std::string what = hangs ? "timed out/" : fmt::format("crashed/signal {}", WTERMSIG(status));
     f.signature = {what, hangs ? "timed out" : "crashed"};
@@ -332,8 +345,8 @@ class Campaign {
                      : fmt::format("case {} ended the process with signal {}", at, WTERMSIG(status));
     f.index = at;
     f.first_seconds = seconds_since(start_);
-    f.original = f.program = print_text(campaign_case(options_.seed, at, options_.sizes));
-    f.nodes = campaign_case(options_.seed, at, options_.sizes).graph.nodes.size();
+    f.original = f.program = print_text(program);
+    f.nodes = program.graph.nodes.size();
     return f;
   }
 
@@ -350,7 +363,7 @@ class Campaign {
     for (unsigned w = 0; w < options_.jobs; ++w) {
       const Counters& c = counters_[w];
       summary_.cases += c.cases;
-      summary_.valid += c.cases;
+      summary_.valid += c.valid;
       summary_.right += c.right;
       summary_.failing += c.failing;
       summary_.skipped += c.skipped;
@@ -426,7 +439,8 @@ class Campaign {
     Summary s;
     s.next = json.at("next");
     s.seconds = json.at("seconds");
-    s.cases = s.valid = json.at("cases");
+    s.cases = json.at("cases");
+    s.valid = json.at("valid");
     s.right = json.at("right");
     s.failing = json.at("failing");
     s.nodes = json.at("nodes");

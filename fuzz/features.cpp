@@ -44,6 +44,7 @@ constexpr std::array<std::string_view, kFeatureCount> kNames{"no write-backs",
                                                              "write only",
                                                              "dead node",
                                                              "subgraph",
+                                                             "geometry changed in place",
                                                              "output aliases a target",
                                                              "lowering none",
                                                              "earliest before end",
@@ -122,6 +123,7 @@ class Walk {
     set(Feature::view_chain, !writes && depth >= 2);
     set(Feature::opaque, effects_.has(n, Trait::opaque));
     set(Feature::subgraph, effects_.has(n, Trait::subgraph));
+    set(Feature::rebound, effects_.has(n, Trait::rebinds));
     set(Feature::trusted_custom, program_.target(node).ns == "my" && !effects_.has(n, Trait::opaque));
     set(Feature::in_place, writes);
     set(Feature::write_only, writes && !reads);

@@ -46,6 +46,7 @@ enum class Feature : std::uint8_t {
   write_only,
   dead_node,
   subgraph,
+  rebound,
   output_aliases_target,
   lowering_none,
   earliest_before_end,
@@ -55,7 +56,7 @@ enum class Feature : std::uint8_t {
   clobbered,
   lowering_hazard
 };
-constexpr std::size_t kFeatureCount = 42;
+constexpr std::size_t kFeatureCount = 43;
 std::string_view name_of(Feature);
 
 using Features = std::bitset<kFeatureCount>;

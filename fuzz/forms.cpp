@@ -166,6 +166,7 @@ bool contiguous(Builder& b) {
   const Tensor* x = b.operand(viewable);
   if (x == nullptr) return false;
   b.result(b.may_view(*x, x->region));
+  b.pin(*x);
   return true;
 }
 
@@ -270,6 +271,73 @@ bool unfold(Builder& b) {
   for (const std::int64_t constant : {0, 2, 1}) b.constant(constant);
   const std::int64_t stride = x.region.strides[0];
   b.result(b.view_of(x, {x.region.offset, {windows, 2}, {stride, stride}}));
+  return true;
+}
+
+// --- In-place metadata ops: the operand itself gets another geometry ---
+
+bool rebindable(const Tensor& t) { return !t.pinned && t.exact; }
+
+bool rebound_transpose(Builder& b, bool with_dimensions) {
+  const Tensor* x = b.operand([](const Tensor& t) { return rebindable(t) && is_matrix(t); });
+  if (x == nullptr) return false;
+  Region region = x->region;
+  std::swap(region.sizes[0], region.sizes[1]);
+  std::swap(region.strides[0], region.strides[1]);
+  for (const std::int64_t dimension : {0, 1}) {
+    if (with_dimensions) b.constant(dimension);
+  }
+  b.rebound(*x, region);
+  return true;
+}
+bool rebound_t(Builder& b) { return rebound_transpose(b, false); }
+bool rebound_transpose_of_dimensions(Builder& b) { return rebound_transpose(b, true); }
+
+bool rebound_unsqueeze(Builder& b) {
+  const Tensor* x = b.operand([](const Tensor& t) { return rebindable(t) && t.sizes().size() < 2; });
+  if (x == nullptr) return false;
+  Region region = x->region;
+  region.strides.insert(region.strides.begin(), region.sizes.empty() ? 1 : region.sizes[0] * region.strides[0]);
+  region.sizes.insert(region.sizes.begin(), 1);
+  b.constant(std::int64_t{0});
+  b.rebound(*x, region);
+  return true;
+}
+
+bool rebound_squeeze(Builder& b) {
+  const Tensor* x = b.operand([](const Tensor& t) { return rebindable(t) && has_dimension(t) && t.sizes()[0] == 1; });
+  if (x == nullptr) return false;
+  Region region = x->region;
+  region.sizes.erase(region.sizes.begin());
+  region.strides.erase(region.strides.begin());
+  b.constant(std::int64_t{0});
+  b.rebound(*x, region);
+  return true;
+}
+
+/// PyTorch refuses it on views.
+bool rebound_detach(Builder& b) {
+  const Tensor* x = b.operand([](const Tensor& t) { return rebindable(t) && !t.view; });
+  if (x == nullptr) return false;
+  b.rebound(*x, x->region);
+  return true;
+}
+
+// --- A higher-order op ---
+
+/// Two branches over the same operands; the result is a tuple of one.
+bool cond(Builder& b) {
+  const auto one_cell = [](const Tensor& t) { return t.region.numel() == 1; };
+  if (!b.has_tensor(one_cell)) return false;
+  const auto [taken, other] = b.branches();
+  b.operand(one_cell);
+  b.constant(taken);
+  b.constant(other);
+  b.list(1, 2, [&](const Tensor& t) { return b.items().empty() || b.items().front()->dtype == t.dtype; }, true);
+  b.body(true);
+  b.body(false);
+  const Tensor& a = *b.items().front();
+  b.results({b.fresh(a.dtype, a.sizes(), lays_out_plainly(a))});
   return true;
 }
 
@@ -387,12 +455,15 @@ bool index_put(Builder& b) {
   return true;
 }
 
+/// Whether an out= must be resized is told from the sizes in the program.
+bool is_out(const Tensor& t) { return is_writable(t) && !t.stale; }
+
 bool unary_out(Builder& b) {
   const Tensor* found = b.operand(any);
   if (found == nullptr) return false;
   const Tensor& x = *found;
-  const Tensor* out = b.keyword(
-      "out", [&](const Tensor& t) { return is_writable(t) && t.sizes() == x.sizes() && t.dtype == x.dtype && apart(t, x); });
+  const Tensor* out =
+      b.keyword("out", [&](const Tensor& t) { return is_out(t) && t.sizes() == x.sizes() && t.dtype == x.dtype && apart(t, x); });
   if (out == nullptr) return false;
   b.result(*out);
   return true;
@@ -407,7 +478,7 @@ bool binary_out(Builder& b) {
   const Tensor& y = *second;
   const Shape sizes = *broadcast(x.sizes(), y.sizes());
   const Tensor* out = b.keyword("out", [&](const Tensor& t) {
-    return is_writable(t) && t.sizes() == sizes && t.dtype == promoted(x.dtype, y.dtype) && apart(t, x) && apart(t, y);
+    return is_out(t) && t.sizes() == sizes && t.dtype == promoted(x.dtype, y.dtype) && apart(t, x) && apart(t, y);
   });
   if (out == nullptr) return false;
   b.result(*out);
@@ -481,6 +552,12 @@ const std::vector<Form>& rows() {
       {aten("diagonal"), 2, diagonal},
       {aten("as_strided"), 4, as_strided},
       {aten("unfold"), 2, unfold},
+      {aten("t_"), 2, rebound_t},
+      {aten("transpose_"), 2, rebound_transpose_of_dimensions},
+      {aten("unsqueeze_"), 2, rebound_unsqueeze},
+      {aten("squeeze_", "dim"), 1, rebound_squeeze},
+      {aten("detach_"), 1, rebound_detach},
+      {{Target::Kind::higher_order, "", "cond", ""}, 5, cond},
       {aten("split", "Tensor"), 4, split},
       {aten("unbind", "int"), 3, unbind},
       {aten("max", "dim"), 2, max_and_index},

@@ -128,6 +128,14 @@ void sort_groups(Program& program) {
             [](const auto& a, const auto& b) { return a.front().value < b.front().value; });
 }
 
+/// What is printed beside a node, as torch prints it without stack traces.
+void uncomment(Node& node, bool first) {
+  node.trailing_comment.clear();
+  node.metadata.clear();
+  node.comments.clear();
+  if (first) node.comments.emplace_back(kFirstComment);
+}
+
 void name_placeholders(Program& program) {
   std::vector<std::optional<ValueId>> mutated;
   for (const OutputSpec& o : program.output_specs)
@@ -143,6 +151,33 @@ void name_placeholders(Program& program) {
     const InputSpec& input = program.input_specs[index_of(*mutated[i])];
     program.output_specs[i].target = input.kind == InputKind::user_input ? program.graph.name_of(*mutated[i]) : input.target;
   }
+}
+
+/// The branches in the order in which the nodes that name them stand, with the generator's names.
+void name_branches(Program& program) {
+  std::vector<Subgraph> ordered;
+  for (Node& node : program.graph.nodes) {
+    if (node.kind != Node::Kind::get_attr) continue;
+    const std::string name = branch_name(ordered.size() % 2 == 0, ordered.size() / 2);
+    const std::string attribute = program.target(node).name;
+    for (const Subgraph& s : program.graph.subgraphs) {
+      if (s.attribute != attribute) continue;
+      ordered.push_back({name, s.graph});
+      ordered.back().graph.class_name = name;
+      break;
+    }
+    node.name = name;
+    node.target = program.intern({Target::Kind::python, "", name, ""});
+  }
+  for (Subgraph& s : ordered) {
+    for (std::size_t i = 0; i < s.graph.placeholders.size(); ++i) s.graph.placeholders[i].name = branch_placeholder_name(i);
+    for (std::size_t n = 0; n < s.graph.nodes.size(); ++n) {
+      s.graph.nodes[n].name = branch_node_name(n);
+      uncomment(s.graph.nodes[n], n == 0);
+    }
+  }
+  program.graph.subgraphs = std::move(ordered);
+  program = tidy(std::move(program));
 }
 
 }  // namespace
@@ -168,6 +203,7 @@ Program generate(std::span<const Record> records, const Sizes& sizes) {
     }
   }
   Program program = builder.take();
+  if (!program.graph.subgraphs.empty()) program = tidy(std::move(program));  // targets of branches come last
   sort_groups(program);
   return program;
 }
@@ -180,11 +216,9 @@ Program canonical(const Program& given) {
   for (std::size_t n = 0; n < program.graph.nodes.size(); ++n) {
     Node& node = program.graph.nodes[n];
     if (node.kind == Node::Kind::call) node.name = node_name(n);
-    node.trailing_comment.clear();
-    node.metadata.clear();
-    node.comments.clear();
-    if (n == 0) node.comments.emplace_back(kFirstComment);
+    uncomment(node, n == 0);
   }
+  if (!program.graph.subgraphs.empty()) name_branches(program);
   sort_groups(program);
   return program;
 }

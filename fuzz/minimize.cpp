@@ -50,6 +50,15 @@ std::optional<ValueId> stand_in(const Program& p, NodeId n) {
   return found;
 }
 
+/// Nodes that name a branch go with the op that takes it.
+void drop_unused_branches(const Program& p, Edit& edit) {
+  if (p.graph.subgraphs.empty()) return;
+  std::vector<bool> used(p.graph.value_count());
+  for (const NodeId n : edit.nodes) for_each_operand(p.graph.node(n), [&](ValueId v) { used[index_of(v)] = true; });
+  std::erase_if(edit.nodes,
+                [&](NodeId n) { return p.graph.node(n).kind == Node::Kind::get_attr && !used[index_of(p.graph.result_of(n))]; });
+}
+
 /// Without these nodes, their uses rewired; nullopt where a use has nothing to stand for it.
 std::optional<Program> without_nodes(const Program& p, std::size_t first, std::size_t count) {
   Edit edit(p);
@@ -62,6 +71,7 @@ std::optional<Program> without_nodes(const Program& p, std::size_t first, std::s
     else if (is_used(p, value))
       edit.substitute[index_of(value)] = value_id(p.graph.value_count());  // no stand-in
   }
+  drop_unused_branches(p, edit);
   bool whole = true;
   const auto check = [&](ValueId v) { whole &= index_of(edit.substitute[index_of(v)]) < p.graph.value_count(); };
   for (const NodeId n : edit.nodes) for_each_operand(p.graph.node(n), check);
@@ -222,6 +232,67 @@ bool use_earlier_values(const Program& p, const Try& take) {
   return false;
 }
 
+/// The attribute that a node names of which `a` is the result.
+std::string attribute_named(const Program& p, const Argument& a) {
+  const ValueId* v = as_value(a);
+  if (v == nullptr || p.graph.is_placeholder(*v)) return {};
+  const Node& node = p.graph.node(p.graph.producer_of(*v));
+  return node.kind == Node::Kind::get_attr ? p.target(node).name : std::string();
+}
+
+bool are_values(const std::vector<Argument>& list) {
+  return std::all_of(list.begin(), list.end(), [](const Argument& a) { return as_value(a) != nullptr; });
+}
+
+bool is_simple_cond(const Program& p, const Node& node) {
+  if (p.target(node).kind != Target::Kind::higher_order || p.target(node).name != "cond" || node.args.size() != 4) return false;
+  return as_list(node.args[3]) != nullptr && are_values(as_list(node.args[3])->items);
+}
+
+/// One that can be written into the program: no branch of its own, as many inputs as values are passed.
+bool is_simple_branch(const Graph& branch, const Node& node) {
+  return branch.subgraphs.empty() && are_values(branch.outputs) &&
+         branch.placeholders.size() == as_list(node.args[3])->items.size();
+}
+
+/// The nodes of a branch in place of the cond, whose elements become its outputs.
+Program with_branch_inlined(const Program& p, std::size_t cond, const Graph& branch) {
+  const ListArgument& passed = *as_list(p.graph.nodes[cond].args.back());
+  Program inlined = p;
+  std::vector<Argument> values(passed.items);
+  for (std::size_t i = 0; i < branch.nodes.size(); ++i) {
+    Node node = branch.nodes[i];
+    node.name = p.graph.nodes[cond].name + "_" + node.name;
+    for (Argument& a : node.args) for_each_value_mut(a, [&](ValueId& v) { v = *as_value(values[index_of(v)]); });
+    inlined = with_node_inserted(inlined, cond + i, std::move(node));
+    values.emplace_back(inlined.graph.result_of(node_id(cond + i)));
+  }
+  const NodeId call = node_id(cond + branch.nodes.size());
+  Edit edit(inlined);
+  for (std::size_t n = index_of(call) + 1; n < inlined.graph.nodes.size(); ++n) {
+    const Node& node = inlined.graph.nodes[n];
+    if (!inlined.target(node).is_getitem() || node.args[0] != Argument(inlined.graph.result_of(call))) continue;
+    const Argument& output = branch.outputs[static_cast<std::size_t>(*as_int(node.args[1]))];
+    edit.substitute[index_of(inlined.graph.result_of(node_id(n)))] = *as_value(values[index_of(*as_value(output))]);
+    edit.drop(node_id(n));
+  }
+  edit.drop(call);
+  drop_unused_branches(inlined, edit);
+  return apply(inlined, edit);
+}
+
+bool inline_branches(const Program& p, const Try& take) {
+  for (std::size_t n = 0; n < p.graph.nodes.size(); ++n) {
+    const Node& node = p.graph.nodes[n];
+    if (!is_simple_cond(p, node)) continue;
+    for (const Subgraph& s : p.graph.subgraphs) {
+      const bool taken_here = s.attribute == attribute_named(p, node.args[1]) || s.attribute == attribute_named(p, node.args[2]);
+      if (taken_here && is_simple_branch(s.graph, node) && take(with_branch_inlined(p, n, s.graph))) return true;
+    }
+  }
+  return false;
+}
+
 bool swap_neighbours(const Program& p, const Try& take) {
   for (std::size_t n = 0; n + 1 < p.graph.nodes.size(); ++n) {
     bool dependent = false;
@@ -261,6 +332,7 @@ constexpr Reduction kReductions[] = {
     {"drop an alias, a shared allocation or an option", drop_annotations},
     {"drop an element of a list", drop_list_elements},
     {"simplify an op", simplify_ops},
+    {"inline a branch", inline_branches},
     {"use an earlier value", use_earlier_values},
     {"shrink a choice", shrink_choices},
     {"swap neighbours", swap_neighbours},

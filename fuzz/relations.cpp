@@ -89,14 +89,22 @@ std::optional<Relation> with_metadata_reader(const Program& program, Random& ran
   return Relation{"a dead reader of metadata", std::move(changed), inserted_at(at)};
 }
 
-// A view between two view_copy nodes would part their chain, so those are left alone.
+bool rebinds_anything(const Program& program, const Effects& effects) {
+  for (std::size_t n = 0; n < program.graph.nodes.size(); ++n) {
+    if (effects.has(node_id(n), Trait::rebinds)) return true;
+  }
+  return false;
+}
+
+// A view between two view_copy nodes would part their chain, so those are left alone; and the view of an object that is rebound
+// later is not that object.
 std::optional<Relation> with_split_view(const Program& program, const Options& options, Random& random) {
   if (program.graph.nodes.empty()) return std::nullopt;
   const Effects effects(program, options);
   const std::size_t at = random.below(static_cast<std::uint32_t>(program.graph.nodes.size()));
   const NodeId n = node_id(at);
-  if (program.graph.nodes[at].kind != Node::Kind::call || effects.has(n, Trait::rebinds) || effects.has(n, Trait::getitem) ||
-      effects.has(n, Trait::later_alias))
+  if (program.graph.nodes[at].kind != Node::Kind::call || effects.has(n, Trait::getitem) || effects.has(n, Trait::later_alias) ||
+      rebinds_anything(program, effects))
     return std::nullopt;
   const auto operands = effects.operands(n);
   if (operands.empty()) return std::nullopt;

@@ -47,6 +47,7 @@ Interest::Interest(const Program& program, const Effects& effects, const std::ve
     for (const OperandEffect& o : effects.operands(n)) {
       if (o.writes) mark(written, o.value);
     }
+    if (effects.has(n, Trait::rebinds)) mark(written, graph.result_of(n));  // the value that is copied has another geometry then
     if (effects.shares_allocation_of(n) >= 0) mark(written, graph.result_of(n)), mark(wanted, graph.result_of(n));
     if (lowering && effects.has(n, Trait::later_alias)) mark(wanted, graph.result_of(n));
   }

@@ -8,7 +8,7 @@ namespace {
 
 /// Live whatever becomes of the result. (A random op moves the generator on.)
 bool acts(const Effects& effects, NodeId n) {
-  for (const Trait t : {Trait::opaque, Trait::returns_nothing, Trait::observed, Trait::random, Trait::rebinds}) {
+  for (const Trait t : {Trait::opaque, Trait::returns_nothing, Trait::observed, Trait::random}) {
     if (effects.has(n, t)) return true;
   }
   const auto operands = effects.operands(n);

@@ -189,7 +189,19 @@ class Matcher {
       if (p[i].name != q[i].name) return false;
       old_of_.push_back(static_cast<std::uint32_t>(i));
     }
-    return p.size() == q.size() && before_.graph.subgraphs == after_.graph.subgraphs;
+    return p.size() == q.size() && in_new_targets(before_.graph.subgraphs) == after_.graph.subgraphs;
+  }
+
+  /// Subgraphs of `before` with the target ids that `after` has for the same targets.
+  std::vector<Subgraph> in_new_targets(std::vector<Subgraph> subgraphs) const {
+    for (Subgraph& s : subgraphs) {
+      for (Node& node : s.graph.nodes) {
+        const auto found = std::ranges::find(after_.targets, before_.target(node));
+        node.target = TargetId(found - after_.targets.begin());
+      }
+      s.graph.subgraphs = in_new_targets(std::move(s.graph.subgraphs));
+    }
+    return subgraphs;
   }
 
   bool match_nodes() {

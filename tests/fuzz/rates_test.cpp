@@ -49,6 +49,8 @@ constexpr Rate kRates[] = {{Feature::two_or_more_copies, 30},
                            {Feature::one_value_to_several_targets, 5},
                            {Feature::same_target_twice, 5},
                            {Feature::view_chain, 15},
+                           {Feature::subgraph, 5},
+                           {Feature::rebound, 8},
                            {Feature::lowering_none, 4}};
 
 TEST(Rates, EachFeatureIsMetOftenEnough) {

@@ -41,6 +41,24 @@ TEST(Place, ReadThroughLaterAliasHoldsTheCopy) {
   EXPECT_EQ(why(p), "%y reads %b_a through %v, %w, which can lie in %b_a");
 }
 
+TEST(Place, AChangeOfTheValuesGeometryHoldsTheCopy) {
+  const Program p = small_program(
+      "b_a: \"f32[2, 2]\"\n"
+      "t: \"f32[2, 2]\" = aten.neg.default(b_a)\n"
+      "r: \"f32[2, 2]\" = aten.t_.default(t)\n"
+      "-> b_a = t");
+  EXPECT_EQ(placed(p), "b_a <- t after r");
+}
+
+TEST(Place, ADeadChangeOfGeometryKeepsNoReaderAlive) {
+  const Program p = small_program(
+      "b_a; x\n"
+      "t = aten.neg.default(b_a)\n"
+      "r = aten.detach_.default(t)\n"
+      "-> b_a = x");
+  EXPECT_EQ(placed(p), "b_a <- x after start");
+}
+
 TEST(Place, WriteThroughASiblingIsNamedWithItsChain) {
   const Program p = small_program(
       "b_a; x\n"
