@@ -88,8 +88,8 @@ Status fuzz_command(FuzzArguments& args) {
   fmt::print("{}", args.meaning.json ? fuzz::summary_json(summary) : fuzz::summary_text(summary));
   if (args.github) fmt::print("{}", fuzz::summary_annotations(summary));
   if (!summary.failures.empty()) return Status::failure;
-  // A campaign that passes over much has shown little.
-  return summary.skipped * 10 > summary.cases ? Status::undecided : Status::holds;
+  // A campaign that passes over much, or whose programs are not what it says they are, has shown little.
+  return summary.skipped * 10 > summary.cases || summary.valid < summary.cases ? Status::undecided : Status::holds;
 }
 
 }  // namespace
