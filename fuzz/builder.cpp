@@ -397,7 +397,6 @@ void Builder::rebound(const Tensor& operand, const Region& region) {
 
 void Builder::pin(const Tensor& operand) {
   for_each_name(operand.object, [](Tensor& t) { t.pinned = true; });
-  result_->pinned = true;
 }
 
 void Builder::declare(const char* schema) {

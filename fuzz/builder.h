@@ -121,7 +121,7 @@ class Builder {
   void result(Tensor t) { result_ = std::move(t); }
   /// The result is the operand itself, and under all its names it has this region from now on.
   void rebound(const Tensor& operand, const Region&);
-  /// The result may be the operand itself: neither is rebound from now on.
+  /// The operand is not rebound from now on.
   void pin(const Tensor& operand);
   void results(std::vector<Tensor> elements) { elements_ = std::move(elements); }
   /// Each element of the result depends on the same element of the operands alone: it may carry `# share_alloc:`.

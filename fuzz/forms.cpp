@@ -141,13 +141,15 @@ bool view(Builder& b) {
   return reshaped(b, [](Builder& builder, const Tensor& x, Region r) { return builder.view_of(x, std::move(r)); });
 }
 
-/// A later pass re-bases a chain of these on its root, so chains are drawn on purpose.
+/// A later pass re-bases a chain of these on its root, so chains are drawn on purpose. It never meets a root that was rebound
+/// in between: its programs are functional.
 bool view_copy(Builder& b) {
   const Tensor* x = b.operand_preferring([](const Tensor& t) { return t.link; }, 3, viewable);
   if (x == nullptr) return false;
   Tensor made = b.fresh(x->dtype, b.shape(shapes_of(x->region.numel())));
   made.link = true;
   b.result(std::move(made));
+  b.pin(*x);
   return true;
 }
 
@@ -165,7 +167,9 @@ bool same_view(Builder& b) {
 bool contiguous(Builder& b) {
   const Tensor* x = b.operand(viewable);
   if (x == nullptr) return false;
-  b.result(b.may_view(*x, x->region));
+  Tensor made = b.may_view(*x, x->region);
+  made.pinned = true;  // torch returns the operand itself, where it copies nothing
+  b.result(std::move(made));
   b.pin(*x);
   return true;
 }
