@@ -215,7 +215,7 @@ class Judge {
     for (std::uint32_t k = 0; k < write_backs_.size(); ++k) {
       if (placement_.copies[k].in_place) continue;
       const bool first_wanted = output_before_write(domain_, cells_of(v), target_of(k), sequential_);
-      const bool last_wanted = sequential_ && output_before_write(domain_, cells_of(v), target_of(k), false);
+      const bool last_wanted = output_after_write(domain_, cells_of(v), target_of(k), sequential_);
       const bool is_first = time < write_time(k);
       if (is_first ? last_wanted : first_wanted) {
         Conflict& conflict = report_output(i, Rule::read_first);

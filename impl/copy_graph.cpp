@@ -29,7 +29,7 @@ class Builder {
 
   PlacementGraph build() {
     for (std::uint32_t k = 0; k < copies_.size(); ++k) add_copy(k);
-    if (!problem_.sequential()) add_outputs();
+    add_outputs();
     return std::move(out_);
   }
 
@@ -74,13 +74,14 @@ class Builder {
     before.erase(std::unique(before.begin(), before.end()), before.end());
   }
 
-  /// Sequential: the read of copy k comes after the last earlier and before the first later copy that writes its value.
+  /// Sequential: the read of copy k comes after the last earlier and before the first later copy that writes its value. What only
+  /// lowering lets another copy write is read before that.
   void list_neighbours(std::uint32_t k, Reader& reader) {
     for (const Entry& e : problem_.aliases.entries(copies_[k].value)) {
       if (!in_force(conflict_clause(e))) continue;
       targets_.for_each_group(e, [&](std::size_t g) {
         const auto& group = targets_.group(g);
-        const auto here = std::ranges::lower_bound(group, k);
+        const auto here = e.lowered() ? group.begin() : std::ranges::lower_bound(group, k);
         if (here != group.begin()) reader.after.push_back(*(here - 1));
         const auto next = here != group.end() && *here == k ? here + 1 : here;
         if (next != group.end()) reader.before.push_back(*next);
@@ -137,25 +138,38 @@ class Builder {
     }
   }
 
+  /// An output that is read first, if it must be. Of each group the first copy stands for those that come after the read; in
+  /// sequential semantics, where outputs are read last, the last one for those that come before it.
   void add_output(ValueId v) {
-    std::vector<std::uint32_t> overwriters;
+    std::vector<std::uint32_t> later, earlier;
     for (const Entry& e : problem_.aliases.entries(v)) {
       if (!in_force(e.lowered() ? Clause::output_read_first_by_lowering : Clause::output_read_first)) continue;
-      targets_.for_each_group(e, [&](std::size_t g) { overwriters.push_back(targets_.group(g).front()); });
+      targets_.for_each_group(e, [&](std::size_t g) {
+        const bool read_last = problem_.sequential() && !e.lowered();
+        (read_last ? earlier : later).push_back(read_last ? targets_.group(g).back() : targets_.group(g).front());
+      });
     }
     const auto& deadline = problem_.bounds.deadline(v);
     const bool hopeless = deadline_missed(deadline, problem_.bounds.earliest_read(v).slot);
-    if (overwriters.empty() && (!deadline || hopeless)) return;
-    const std::uint32_t r = reader_of(v);
-    auto& before = out_.graph.readers[r].before;
-    before.insert(before.end(), overwriters.begin(), overwriters.end());
-    std::ranges::sort(before);
-    before.erase(std::unique(before.begin(), before.end()), before.end());
+    if (later.empty() && (!deadline || hopeless)) return;
+    const std::uint32_t r = reader_of_output(v);
+    Reader& reader = out_.graph.readers[r];
+    reader.after = std::move(earlier);
+    reader.before.insert(reader.before.end(), later.begin(), later.end());
+    std::ranges::sort(reader.before);
+    reader.before.erase(std::unique(reader.before.begin(), reader.before.end()), reader.before.end());
     out_.forced[r] = out_.output[r] = true;
-    for (const std::uint32_t k : overwriters) {
-      Writer& copy = out_.graph.copies[k];
-      copy.earliest = std::max(copy.earliest, out_.graph.readers[r].earliest);
+    for (const std::uint32_t k : later) {
+      out_.graph.copies[k].earliest = std::max(out_.graph.copies[k].earliest, reader.earliest);
     }
+  }
+
+  /// In parallel semantics one read serves the copies and the output.
+  std::uint32_t reader_of_output(ValueId v) {
+    if (!problem_.sequential()) return reader_of(v);
+    const auto [found, added] = reader_of_value_.try_emplace(v, 0);
+    if (added) found->second = add_reader(v);
+    return found->second;
   }
 
   const Problem& problem_;

@@ -88,7 +88,7 @@ class Finder {
     }
   }
 
-  /// An output can be read first, unless its last writer comes after its deadline. Sequential semantics reads outputs last.
+  /// An output can be read first, unless its last writer comes after its deadline.
   void outputs() {
     const Graph& graph = problem_.program.graph;
     for (std::uint32_t i = 0; i < graph.outputs.size(); ++i) {
@@ -97,7 +97,7 @@ class Finder {
         const auto& deadline = problem_.bounds.deadline(v);
         if (!deadline) return;
         const bool readable = as_value(graph.outputs[i]) != nullptr && problem_.bounds.earliest_read(v).slot <= deadline->slot;
-        if (readable && !problem_.sequential()) return;
+        if (readable) return;
         add(*deadline, problem_.aliases.cells[index_of(v)], "are the output " + name(v)).output = i;
       });
     }

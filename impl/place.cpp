@@ -36,13 +36,15 @@ std::vector<std::string> fresh_names(const Graph& graph, std::size_t count) {
   return names;
 }
 
-/// Solves the copy graph. Copies that stay late in spite of a temporary (sequential semantics) have no slot that suits.
-Schedule solve(PlacementGraph& g, std::vector<bool>& cloned, std::uint32_t end, std::vector<std::string>& warnings) {
+/// Solves the copy graph. Copies that stay late in spite of a temporary (sequential semantics) have no slot that suits. nullopt
+/// where no order suits at all: in sequential semantics a read may have to come after a write, and yet before it under a lowering
+/// choice.
+std::optional<Schedule> solve(PlacementGraph& g, std::vector<bool>& cloned, std::uint32_t end, std::vector<std::string>& warnings) {
   const Temporaries chosen = fewest_temporaries(g.graph, g.forced);
   if (chosen.greedy) warnings.push_back("more than 12 copies form one cycle: the number of temporaries may not be the fewest");
   cloned = chosen.cloned;
   auto schedule = least_schedule(g.graph, cloned);
-  if (!schedule) throw std::logic_error("placement: a cycle of copies is left");
+  if (!schedule) return std::nullopt;
   std::vector<bool> late(g.graph.readers.size(), false);
   for (const std::uint32_t r : late_readers(g.graph, *schedule)) late[r] = true;
   bool changed = false;
@@ -53,10 +55,10 @@ Schedule solve(PlacementGraph& g, std::vector<bool>& cloned, std::uint32_t end, 
     copy.earliest = end;
     cloned[copy.reader] = g.forced[copy.reader];
     changed = true;
+    late[copy.reader] = g.output[copy.reader];
   }
-  if (changed) schedule = least_schedule(g.graph, cloned);
-  if (!schedule) throw std::logic_error("placement: a cycle of copies is left");
-  return *std::move(schedule);
+  if (std::ranges::find(late, true) != late.end()) return std::nullopt;  // an output that is read too late
+  return changed ? least_schedule(g.graph, cloned) : schedule;
 }
 
 Placement placement_from(const Program& program, const PlacementGraph& g, const Schedule& schedule, std::size_t write_backs) {
@@ -124,6 +126,21 @@ void certify(const Problem& problem, const PlaceResult& result) {
 #endif
 }
 
+/// Where no order of the copies suits. As written the program is right with all of them at the end.
+PlaceResult all_at_the_end(const Problem& problem, PlacementGraph& graph, PlaceResult result) {
+  if (!problem.sequential()) throw std::logic_error("placement: internal error, a cycle of copies is left");
+  result.placement = end_placement(problem.program);
+  graph.hopeless = graph.write_back;
+  result.reasons.assign(result.write_backs.size(), Reason{Rule::lowering, {}, {}, {}});
+  result.clobbered = clobbered(problem, kept_copies(problem, Targets(problem.aliases, result.write_backs)));
+  LoweringHazard hazard;
+  hazard.copy = graph.write_back.front();
+  hazard.sentence = "lowering lets a copy write what another, or an output, reads: no order of the copies suits";
+  result.warnings.push_back(hazard.sentence);
+  result.lowering_hazards.push_back(std::move(hazard));
+  return result;
+}
+
 /// The placement where the values in `returned` leave the program as they are.
 PlaceResult place_where(const Program& program, const Effects& effects, const Options& options, const std::vector<bool>& returned) {
   PlaceResult result;
@@ -137,9 +154,10 @@ PlaceResult place_where(const Program& program, const Effects& effects, const Op
   const std::vector<bool> kept = kept_copies(problem, Targets(aliases, result.write_backs));
   PlacementGraph graph = placement_graph(problem, kept);
   std::vector<bool> cloned;
-  const Schedule schedule = solve(graph, cloned, static_cast<std::uint32_t>(program.graph.nodes.size()), result.warnings);
+  const auto schedule = solve(graph, cloned, static_cast<std::uint32_t>(program.graph.nodes.size()), result.warnings);
+  if (!schedule) return all_at_the_end(problem, graph, std::move(result));
 
-  result.placement = placement_from(program, graph, schedule, kept.size());
+  result.placement = placement_from(program, graph, *schedule, kept.size());
   if (planted(Fault::slot_order_reversed)) reverse_slots(result.placement);
   if (planted(Fault::all_or_nothing) && !result.placement.temporaries.empty()) result.placement = end_placement(program);
   result.reasons = reasons(problem, graph, result.placement);

@@ -76,25 +76,21 @@ typename D::Bool write_after_node(const D& d, const typename D::Set& target, con
                         d.clause(Clause::writes_target_by_lowering, d.meet(node.writes.lowered, target)))));       // rule 3
 }
 
-/// The read of one copy and the write of another touch the same cells.
-template <typename D>
-typename D::Bool copies_conflict(const D& d, const Cells<D>& value, const typename D::Set& target) {
-  return d.either(d.clause(Clause::copy_reads, d.meet(value.plain, target)),                 // rule 5
-                  d.clause(Clause::copy_reads_by_lowering, d.meet(value.lowered, target)));  // rule 5
-}
-
-/// The read of one copy comes before the write of another. `reader_first`: the reading copy is the earlier one in output order.
+/// The read of one copy comes before the write of another: always in parallel semantics; in sequential semantics where it is the
+/// earlier one in output order (`reader_first`), or where only lowering lets the two touch the same cells.
 template <typename D>
 typename D::Bool read_before_write(const D& d, const Cells<D>& value, const typename D::Set& target, typename D::Bool reader_first,
                                    typename D::Bool sequential) {
-  return d.both(copies_conflict(d, value, target), d.either(d.negate(sequential), reader_first));
+  return d.either(d.both(d.clause(Clause::copy_reads, d.meet(value.plain, target)),          // rule 5
+                         d.either(d.negate(sequential), reader_first)),                      //
+                  d.clause(Clause::copy_reads_by_lowering, d.meet(value.lowered, target)));  // rule 5
 }
 
 /// The read of one copy comes after the write of another: only in sequential semantics, where the output order decides.
 template <typename D>
 typename D::Bool read_after_write(const D& d, const Cells<D>& value, const typename D::Set& target, typename D::Bool reader_first,
                                   typename D::Bool sequential) {
-  return d.both(copies_conflict(d, value, target), d.both(sequential, d.negate(reader_first)));
+  return d.both(d.clause(Clause::copy_reads, d.meet(value.plain, target)), d.both(sequential, d.negate(reader_first)));  // rule 5
 }
 
 /// The write of a copy comes before that of a later one in output order.
@@ -111,13 +107,20 @@ typename D::Bool must_use_temporary(const D& d, const Cells<D>& beside, const ty
                   d.clause(Clause::overlaps_own_target_by_lowering, d.meet(beside.lowered, target)));  // rule 5
 }
 
-/// A user output is read before the write of a copy. (Before a node: read_before_node; after one: read_after_node.)
+/// A user output is read before the write of a copy; in sequential semantics only where lowering alone lets the two touch the same
+/// cells. (Before a node: read_before_node; after one: read_after_node.)
 template <typename D>
 typename D::Bool output_before_write(const D& d, const Cells<D>& output, const typename D::Set& target,
                                      typename D::Bool sequential) {
-  return d.both(d.negate(sequential),
-                d.either(d.clause(Clause::output_read_first, d.meet(output.plain, target)),                  // rule 8
-                         d.clause(Clause::output_read_first_by_lowering, d.meet(output.lowered, target))));  // rule 8
+  return d.either(d.both(d.negate(sequential), d.clause(Clause::output_read_first, d.meet(output.plain, target))),  // rule 8
+                  d.clause(Clause::output_read_first_by_lowering, d.meet(output.lowered, target)));                 // rule 8
+}
+
+/// A user output is read after the write of a copy: in sequential semantics outputs are read last.
+template <typename D>
+typename D::Bool output_after_write(const D& d, const Cells<D>& output, const typename D::Set& target,
+                                    typename D::Bool sequential) {
+  return d.both(sequential, d.clause(Clause::output_read_first, d.meet(output.plain, target)));  // rule 8
 }
 
 /// A write-back may not be in place, for what it is alone. `is_target`: under every choice the value is exactly the target's

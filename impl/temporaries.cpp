@@ -169,7 +169,8 @@ bool break_cycles(Part& part) {
         if (!cycle.cloned[r]) open.push_back(r);
       }
       if (group.size() <= kExact) {
-        clone_fewest(cycle, open);
+        // In sequential semantics no set may do, since a read must come after a write and before it: then nothing is left to break.
+        if (!clone_fewest(cycle, open)) cycle.cloned.assign(cycle.cloned.size(), true);
       } else {
         cycle.cloned[busiest_reader(cycle.graph, cycle.cloned)] = true;
         greedy = true;

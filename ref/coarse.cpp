@@ -25,13 +25,13 @@ class Classes {
 
 class Coarse {
  public:
-  Coarse(const Steps& steps, Regions& regions)
+  Coarse(const Steps& steps, Regions& regions, Semantics semantics)
       : steps_(steps),
         regions_(regions),
         truly_(steps.leaf_count()),
         lowered_(steps.leaf_count()),
         live_(live_nodes(steps.program(), steps.effects())),
-        found_(no_conflicts(steps)) {}
+        found_(no_conflicts(steps, semantics)) {}
 
   std::optional<Conflicts> run() {
     join_inputs();
@@ -150,6 +150,8 @@ class Coarse {
 
 }  // namespace
 
-std::optional<Conflicts> coarse_conflicts(const Steps& steps, Regions& regions) { return Coarse(steps, regions).run(); }
+std::optional<Conflicts> coarse_conflicts(const Steps& steps, Regions& regions, Semantics semantics) {
+  return Coarse(steps, regions, semantics).run();
+}
 
 }  // namespace writeback::ref

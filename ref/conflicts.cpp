@@ -74,9 +74,7 @@ std::vector<std::uint8_t> returned_nodes(const Program& program, const Placement
 
 namespace {
 
-std::uint32_t source_of(Conflicts& c, const Steps& steps, ValueId v) {
-  const auto found = std::ranges::find(c.sources, v, &Source::value);
-  if (found != c.sources.end()) return static_cast<std::uint32_t>(found - c.sources.begin());
+std::uint32_t add_source(Conflicts& c, const Steps& steps, ValueId v) {
   Source s;
   s.value = v;
   s.leaf = steps.leaves_of(v).first;
@@ -86,23 +84,30 @@ std::uint32_t source_of(Conflicts& c, const Steps& steps, ValueId v) {
   return static_cast<std::uint32_t>(c.sources.size() - 1);
 }
 
+/// The source with this value, of those from `first` on.
+std::uint32_t source_of(Conflicts& c, const Steps& steps, ValueId v, std::size_t first) {
+  const auto found = std::ranges::find(c.sources.begin() + static_cast<std::ptrdiff_t>(first), c.sources.end(), v, &Source::value);
+  return found != c.sources.end() ? static_cast<std::uint32_t>(found - c.sources.begin()) : add_source(c, steps, v);
+}
+
 }  // namespace
 
-Conflicts no_conflicts(const Steps& steps) {
+Conflicts no_conflicts(const Steps& steps, Semantics semantics) {
   Conflicts result;
   const Program& program = steps.program();
+  const bool parallel = semantics == Semantics::parallel;
   result.slots = static_cast<std::uint32_t>(program.graph.nodes.size());
   for (const WriteBack& w : write_backs(program)) {
     CopyConflicts c;
     c.write_back = w;
     c.target_leaf = steps.leaves_of(w.target).first;
-    c.source = source_of(result, steps, w.value);
+    c.source = parallel ? source_of(result, steps, w.value, 0) : add_source(result, steps, w.value);
     result.copies.push_back(std::move(c));
   }
   for (std::uint32_t i = 0; i < program.graph.outputs.size(); ++i) {
     const ValueId* v = as_value(program.graph.outputs[i]);
     if (v == nullptr || is_mutation(program.output_specs[i].kind) || steps.leaves_of(*v).count != 1) continue;
-    result.outputs.push_back({i, source_of(result, steps, *v)});
+    result.outputs.push_back({i, source_of(result, steps, *v, parallel ? 0 : result.copies.size())});
   }
   for (Source& s : result.sources) {
     s.overlaps.assign(result.copies.size(), 0);
@@ -112,14 +117,14 @@ Conflicts no_conflicts(const Steps& steps) {
   return result;
 }
 
-Tracer::Tracer(const Steps& steps, Regions& regions, std::vector<std::uint8_t> returned, bool definite)
+Tracer::Tracer(const Steps& steps, Regions& regions, Semantics semantics, std::vector<std::uint8_t> returned, bool definite)
     : steps_(steps),
       regions_(regions),
       definite_(definite),
       interpreter_(steps, regions, domain_, recorder_),
       live_(live_nodes(steps.program(), steps.effects())),
       returned_(std::move(returned)) {
-  found_ = no_conflicts(steps);
+  found_ = no_conflicts(steps, semantics);
   truly_written_.assign(found_.sources.size(), std::vector<std::uint8_t>(found_.slots));
   truly_overlaps_.assign(found_.sources.size(), std::vector<std::uint8_t>(found_.copies.size()));
   born_.assign(found_.sources.size(), 0);

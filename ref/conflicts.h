@@ -67,14 +67,15 @@ struct Conflicts {
 };
 
 /// The write-backs and outputs of a program with no conflict seen yet.
-Conflicts no_conflicts(const Steps&);
+/// Under sequential semantics each copy and output reads for itself, so each copy is a source of its own.
+Conflicts no_conflicts(const Steps&, Semantics);
 
 /// Runs a program under choices and keeps what it saw.
 class Tracer {
  public:
   /// `definite`: where a path of views hides whether two regions overlap, take it that they do not.
   /// `returned` as in Interpreter::start.
-  Tracer(const Steps&, Regions&, std::vector<std::uint8_t> returned, bool definite = false);
+  Tracer(const Steps&, Regions&, Semantics, std::vector<std::uint8_t> returned, bool definite = false);
 
   void trace(std::span<const std::uint8_t> choices, bool semantics_changed);
   /// All choices up to a limit.
@@ -120,7 +121,7 @@ class Tracer {
 /// Conflicts of all choices at once, storage by storage: whatever may share a storage under some choice is taken to overlap. A
 /// placement without violations of these is safe; one with violations may be. nullopt where a node writes what a lowering joins,
 /// so that there may be lowering hazards.
-std::optional<Conflicts> coarse_conflicts(const Steps&, Regions&);
+std::optional<Conflicts> coarse_conflicts(const Steps&, Regions&, Semantics);
 
 /// Nodes whose reading counts: they write, are opaque, return nothing, are observed, or their result goes to an output or to such
 /// a node. A use of metadata alone is no use.

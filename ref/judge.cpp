@@ -52,7 +52,7 @@ class Judge::Impl {
   void decide_by_storages(const Placement& placement, std::uint64_t total, Judgement& j) {
     j.note = "tried " + std::to_string(limits_.choices) + " choices of " +
              (total == ~std::uint64_t{0} ? "very many" : std::to_string(total));
-    const auto coarse = coarse_conflicts(steps_, regions_);
+    const auto coarse = coarse_conflicts(steps_, regions_, options_.semantics);
     if (coarse && violations(*coarse, placement, options_.semantics).empty()) {
       j.verdict = Verdict::safe;
       j.method = Method::one_cell;
@@ -73,7 +73,7 @@ class Judge::Impl {
   void trace() {
     std::vector<std::uint8_t> returned = returned_;
     for (bool fewer = true; fewer;) {
-      tracer_.emplace(steps_, regions_, returned);
+      tracer_.emplace(steps_, regions_, options_.semantics, returned);
       tracer_->trace_all(limits_.choices);
       earliest_ = least_placement(program_, tracer_->conflicts(), options_.semantics);
       const std::vector<std::uint8_t> still = returned_nodes(program_, &earliest_);
@@ -176,7 +176,7 @@ class Judge::Impl {
     }
     for (const OutputSource& o : c.outputs) {
       const Source& s = c.sources[o.source];
-      if (!parallel && std::ranges::count(s.lowered_overlaps, 1) == 0) continue;
+      if (!parallel && s.deadline.slot == kNever && std::ranges::count(s.lowered_overlaps, 1) == 0) continue;
       if (is_later_alias(s.value) && !earliest_.reads_first(o.output)) continue;  // while it is returned it stays a copy
       p.outputs_read_first.push_back({o.output, static_cast<std::uint32_t>(p.temporaries.size())});
       p.temporaries.push_back({"", s.value, {slot_at(s.ready()), 0}});
@@ -212,7 +212,7 @@ class Judge::Impl {
       const std::string where = witness(ideal, failing, ideal.returned()).where;
       j.hazards.push_back({"", "", "lowering", where.substr(where.find(' ') + 1)});
     }
-    Tracer one(steps_, regions_, {schedule.returned().begin(), schedule.returned().end()}, one_cell_);
+    Tracer one(steps_, regions_, options_.semantics, {schedule.returned().begin(), schedule.returned().end()}, one_cell_);
     one.trace(failing, true);
     for (const Violation& v : violations(one.conflicts(), placement, options_.semantics)) j.hazards.push_back(hazard(v));
     const auto named = std::ranges::find_if(j.hazards, [&](const Hazard& h) { return "node " + h.node == j.witness->where; });

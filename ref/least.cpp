@@ -86,10 +86,10 @@ class Solver {
   /// Must the temporary of a source come before copy j, or (sequential semantics) after it?
   bool temporary_before_copy(std::uint32_t s, std::uint32_t j, const Uses& uses) const {
     if (c_.copies[j].source == s && uses.via[j]) return true;
-    return c_.sources[s].overlaps[j] && (parallel_ || c_.sources[s].lowered_overlaps[j] || j >= first_user(s));
+    return c_.sources[s].overlaps[j] && (parallel_ || c_.sources[s].lowered_overlaps[j] || j >= reader_of(s));
   }
   bool copy_before_temporary(std::uint32_t j, std::uint32_t s) const {
-    return !parallel_ && c_.sources[s].overlaps[j] && !c_.sources[s].lowered_overlaps[j] && j < last_user(s);
+    return !parallel_ && c_.sources[s].overlaps[j] && !c_.sources[s].lowered_overlaps[j] && j < reader_of(s);
   }
 
  private:
@@ -98,18 +98,12 @@ class Solver {
     return parallel_ || source.lowered_overlaps[writer] || reader < writer;
   }
 
-  std::uint32_t first_user(std::uint32_t s) const {
+  /// The copy of a source; an output comes after all copies. (Sequential semantics, where each has its own source.)
+  std::uint32_t reader_of(std::uint32_t s) const {
     for (std::uint32_t i = 0; i < c_.copies.size(); ++i) {
-      if (c_.copies[i].source == s && !dropped_[i]) return i;
+      if (c_.copies[i].source == s) return i;
     }
     return kNever;
-  }
-  std::uint32_t last_user(std::uint32_t s) const {
-    std::uint32_t last = 0;
-    for (std::uint32_t i = 0; i < c_.copies.size(); ++i) {
-      if (c_.copies[i].source == s && !dropped_[i]) last = i;
-    }
-    return last;
   }
 
   void order(std::vector<Event>& events, const Uses& uses) const {

@@ -18,7 +18,9 @@ const int kManyPrograms = setenv("RC_PARAMS", "max_success=100000 seed=1", 0);
 RC_GTEST_PROP(PlacementProperty, IsSafeAndEarliestOnRandomPrograms, ()) {
   static const auto kFast = fuzz::implementation("fast");
   const Program program = *testing::programs();
-  const fuzz::Judged judged = fuzz::judge(*kFast, program, options_of(program), {});
+  Options options = options_of(program);
+  if (*rc::gen::inRange(0, 4) == 0) options.semantics = Semantics::sequential;
+  const fuzz::Judged judged = fuzz::judge(*kFast, program, options, {});
   RC_ASSERT(kManyPrograms == 0);
   RC_ASSERT(judged.verdict == fuzz::Verdict::right || judged.verdict == fuzz::Verdict::skipped);
 }
