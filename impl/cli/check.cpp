@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "impl/cli/command.h"
 #include "impl/import/import.h"
@@ -103,11 +105,33 @@ Placement placement_file(const Program& program, const std::string& path) {
   }
 }
 
+/// AFTER reads the value of write-backs before its definition: that is no program to run, but it is an answer.
+std::optional<ref::Judgement> reads_too_early(const Program& before, const UndefinedValue& e) {
+  ref::Judgement judgement;
+  judgement.verdict = ref::Verdict::unsafe;
+  judgement.method = ref::Method::terms;
+  judgement.note = e.what();
+  for (const WriteBack& w : write_backs(before)) {
+    if (before.graph.name_of(w.value) != e.name()) continue;
+    judgement.hazards.push_back({before.graph.name_of(w.target), e.name(), "computes_value", e.name()});
+  }
+  return judgement.hazards.empty() ? std::nullopt : std::optional(std::move(judgement));
+}
+
+ref::Judgement judgement_after(const Program& before, const std::string& after, const Options& options) {
+  try {
+    return ref::equivalent(before, load(after), options);
+  } catch (const UndefinedValue& e) {
+    if (auto judgement = reads_too_early(before, e)) return *std::move(judgement);
+    throw;
+  }
+}
+
 ref::Judgement judgement_of(const CheckArguments& args) {
   const Program program = load(args.before);
   const Options options = args.meaning.options_for(program);
   if (!args.placement.empty()) return ref::judge(program, placement_file(program, args.placement), options);
-  if (!args.after.empty()) return ref::equivalent(program, load(args.after), options);
+  if (!args.after.empty()) return judgement_after(program, args.after, options);
   const Program bare = without_explicit_copies(program);
   const bool has_copies = bare.graph.nodes.size() != program.graph.nodes.size();
   return has_copies ? ref::equivalent(bare, program, options) : ref::judge(program, end_placement(program), options);

@@ -40,13 +40,7 @@ class MeaningFlags {
 /// Runs f; an InputError gets the name of the input in front, unless it has it.
 template <typename F>
 auto naming(const std::string& path, F&& f) {
-  const std::string name = path == "-" ? "standard input" : path;
-  try {
-    return f();
-  } catch (const InputError& e) {
-    const std::string message = e.what();
-    throw message.find(name) == std::string::npos ? InputError(name, message) : e;
-  }
+  return naming_file(path == "-" ? "standard input" : path, std::forward<F>(f));
 }
 
 /// Reads PROGRAM ("-" = standard input) and checks that it is well formed; prints the reader's warnings on stderr.

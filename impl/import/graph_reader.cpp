@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ref/graph/error.h"
 #include "ref/graph/schema.h"
 
 namespace writeback::impl {
@@ -345,7 +346,8 @@ ValueId GraphReader::add_subgraph(const Json& argument) {
 
 Argument GraphReader::value_named(const Json& json) const {
   const auto found = values_.find(json.text());
-  if (found == values_.end()) json.fail("uses '" + json.text() + "', which nothing before it defines");
+  if (found == values_.end())
+    throw UndefinedValue(json.pointer(), "uses '" + json.text() + "', which nothing before it defines", json.text());
   return found->second;
 }
 

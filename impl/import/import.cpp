@@ -76,13 +76,11 @@ Program read_any(std::string_view bytes, const ImportOptions& options) {
 }  // namespace
 
 Program read_program(std::string_view bytes, const std::string& name, const ImportOptions& options) {
-  try {
+  return naming_file(name, [&] {
     Program program = read_any(bytes, options);
     list_in_place_writes(program);
     return program;
-  } catch (const InputError& error) {
-    throw InputError(name, error.what());
-  }
+  });
 }
 
 std::string read_file(const std::string& path) {

@@ -20,4 +20,28 @@ class InputError : public std::runtime_error {
   std::string place_;
 };
 
+/// A value is used that is not defined, or not yet.
+class UndefinedValue : public InputError {
+ public:
+  UndefinedValue(std::string place, const std::string& message, std::string name)
+      : InputError(std::move(place), message), name_(std::move(name)) {}
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+};
+
+/// What f gives; what it throws with the name of a file in front, unless that is named already.
+template <typename F>
+auto naming_file(const std::string& file, F&& f) {
+  const auto named = [&](const InputError& e) { return std::string(e.what()).find(file) != std::string::npos ? "" : file; };
+  try {
+    return f();
+  } catch (const UndefinedValue& e) {
+    throw UndefinedValue(named(e), e.what(), e.name());
+  } catch (const InputError& e) {
+    throw InputError(named(e), e.what());
+  }
+}
+
 }  // namespace writeback

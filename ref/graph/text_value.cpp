@@ -223,7 +223,8 @@ class ValueReader {
 
   [[noreturn]] void undefined(std::string_view name, std::size_t position) const {
     if (name == "Ellipsis") cursor_.fail_at(position, "expected an index without '...'");
-    cursor_.fail_at(position, "expected a value that is defined before this line, found '" + std::string(name) + "'");
+    throw UndefinedValue(cursor_.place(position),
+                         "expected a value that is defined before this line, found '" + std::string(name) + "'", std::string(name));
   }
 
   /// print(graph) quotes nothing: what is no number and no word of torch is a string.

@@ -111,6 +111,20 @@ TEST(Cli, PlaceThenCheckIsSafeAndALateReaderIsNot) {
   EXPECT_EQ(json["hazards"][0]["node"], "y");
 }
 
+TEST(Cli, ACopyBeforeItsValueIsComputedIsUnsafe) {
+  const std::string program = corpus("view-copy-read-after.txt");
+  const std::string placed = file_with("placed.txt", "");
+  ASSERT_EQ(run("place " + program + " -o " + placed).status, 0);
+  std::string text = contents(placed);
+  const std::size_t copy = text.find("            copy_"), end = text.find('\n', copy) + 1;
+  const std::string line = text.substr(copy, end - copy);
+  text.erase(copy, end - copy).insert(text.find("            v:"), line);
+  const Answer answer = run("check " + program + " " + file_with("early.txt", text));
+  EXPECT_EQ(answer.status, 1) << answer.out;
+  EXPECT_NE(answer.out.find("computes_value"), std::string::npos) << answer.out;
+  EXPECT_EQ(run("check " + file_with("early.txt", text)).status, 2) << "alone it is no program";
+}
+
 /// The answers to a batch of the command: one line each.
 std::vector<nlohmann::json> batch(const std::string& command, const std::string& requests) {
   std::istringstream out(run(command + " - --batch < " + file_with("batch.jsonl", requests), "2>/dev/null").out);
