@@ -374,6 +374,7 @@ class Minimizer {
     bool again = best_.judged.signature == signature_;
     while (again && Clock::now() < until_) again = step();
     best_.one_minimal = !again && best_.judged.signature == signature_;
+    if (encodable_ && best_.kept > 0) give_usual_names();
     return std::move(best_);
   }
 
@@ -387,6 +388,14 @@ class Minimizer {
       if (Clock::now() >= until_) return true;
     }
     return false;
+  }
+
+  void give_usual_names() {
+    Program named = canonical(best_.program);
+    Judged judged = judge(implementation_, named, options_of(named, base_), checks_);
+    if (judged.signature != signature_) return;
+    best_.program = std::move(named);
+    best_.judged = std::move(judged);
   }
 
   bool take(Program candidate) {

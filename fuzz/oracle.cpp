@@ -161,7 +161,8 @@ class Trial {
       skip("undecided");
       return false;
     }
-    if (std::any_of(j.hazards.begin(), j.hazards.end(), is_lowering) || reports_hopeless()) return mends_what_it_can();
+    if (std::any_of(j.hazards.begin(), j.hazards.end(), is_lowering) || reports_hopeless() || nothing_is_safe())
+      return mends_what_it_can();
     const auto hazard = j.hazards.begin();
     std::optional<std::uint32_t> copy;
     for (std::uint32_t c = 0; c < write_backs_.size(); ++c) {
@@ -173,6 +174,12 @@ class Trial {
     if (node)
       kind = program_.graph.is_placeholder(*node) ? "input" : kind_of_node(program_, program_.graph.producer_of(*node), options_);
     return fail(Verdict::unsafe, hazard->rule, j.witness ? j.witness->sentence : "not safe: " + hazard->rule, copy, kind);
+  }
+
+  /// Of one that cannot say so (that gives no reasons) no more is asked than any placement could do.
+  bool nothing_is_safe() {
+    if (implementation_.explains()) return false;
+    return reference().judge(reference().earliest_by_trace()).verdict == ref::Verdict::unsafe;
   }
 
   /// A copy or an output that no slot suits, since under one choice it must be read after what another choice has before it.

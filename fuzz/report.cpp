@@ -80,6 +80,13 @@ std::string identifier(const std::string& text) {
   return name;
 }
 
+std::string replay(const Case& c) {
+  if (c.implementation.empty()) return {};
+  const std::string command = fmt::format("writeback minimize program.txt --impl '{}'{}", c.implementation, flags(c.options));
+  const std::string script = has_script(c) ? "\npython3 reproduce.py" : "";
+  return fmt::format("\n## Replay\n\n```\n{}{}\n```\n", command, script);
+}
+
 /// The program with `# expect:` lines, as tests/corpus takes it.
 std::string with_expectations(const Case& c) {
   const Placement right = right_placement(c);
@@ -101,11 +108,10 @@ std::string with_expectations(const Case& c) {
 }  // namespace
 
 std::string report_markdown(const Case& c) {
-  return fmt::format(
-      "# {}\n\n{}\n\nImplementation: `{}`. Failure: `{}`.\n\n## Program\n\n```\n{}```\n\n## Placement\n\n{}{}\n{}\n"
-      "## Replay\n\n```\nwriteback minimize program.txt --impl '{}'{}\npython3 reproduce.py\n```\n",
-      name_of(c.judged.verdict), c.judged.reason, c.implementation, c.judged.signature.text, print_text(c.program),
-      placements_table(c), chain(c), difference(c), c.implementation, flags(c.options));
+  const std::string who = c.implementation.empty() ? "" : fmt::format("Implementation: `{}`. ", c.implementation);
+  return fmt::format("# {}\n\n{}\n\n{}Failure: `{}`.\n\n## Program\n\n```\n{}```\n\n## Placement\n\n{}{}\n{}{}",
+                     name_of(c.judged.verdict), c.judged.reason, who, c.judged.signature.text, print_text(c.program),
+                     placements_table(c), chain(c), difference(c), replay(c));
 }
 
 std::string report_test(const Case& c) {

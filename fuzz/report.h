@@ -11,7 +11,7 @@ namespace writeback::fuzz {
 
 /// What a report is made of: a failing program and its judgement.
 struct Case {
-  std::string implementation;
+  std::string implementation;  ///< empty: a pass in the caller's own process, which nobody else can run again
   Program program;
   Options options;
   Judged judged;
@@ -27,6 +27,8 @@ std::string report_test(const Case&);
 /// A Python script that needs torch only: it rebuilds the graph, runs the placement found with real copies beside the meaning,
 /// and asserts the difference. Empty where the failure is not one of values (a late copy, a wrong reason).
 std::string report_script(const Case&);
+
+bool has_script(const Case&);
 
 /// report.md, reproduce.py, case_test.cpp, expected.txt for a program that fails: name and content.
 std::vector<std::pair<std::string, std::string>> report_files(const std::string& program_text, const std::string& implementation,

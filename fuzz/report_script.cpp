@@ -220,10 +220,14 @@ std::map<std::string, std::string> choices_of(const Case& c, std::string& argume
 
 }  // namespace
 
+bool has_script(const Case& c) {
+  return c.judged.verdict == Verdict::unsafe && c.judged.answer.result.placement.copies.size() == write_backs(c.program).size();
+}
+
 std::string report_script(const Case& c) {
+  if (!has_script(c)) return {};
   const Placement& placement = c.judged.answer.result.placement;
   const std::vector<WriteBack> all = write_backs(c.program);
-  if (c.judged.verdict != Verdict::unsafe || placement.copies.size() != all.size()) return {};
   const Graph& graph = c.program.graph;
   std::string arguments, sizes, shared, write_back_rows, outputs, read_first;
   std::string choices;

@@ -5,34 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "fuzz/campaign.h"
+#include "fuzz/ci.h"
 
 namespace writeback::fuzz {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
@@ -71,6 +49,14 @@ std::string not_covered(const Summary& s) {
 std::string replay(const Summary& s, const Failure& f) {
   return f.file.empty() ? fmt::format("writeback fuzz --impl {} --seed {} --replay {}", s.implementation, s.seed, f.index)
                         : fmt::format("writeback minimize {} --impl {}", f.file, s.implementation);
+}
+
+/// The campaign as a whole, then a case for each failure.
+std::vector<TestCase> test_cases(const Summary& s) {
+  std::vector<TestCase> cases{{fmt::format("{} cases right", s.right), s.seconds, TestCase::Outcome::passed, "", ""}};
+  for (const Failure& f : s.failures)
+    cases.push_back({f.signature.text, f.first_seconds, TestCase::Outcome::failed, f.reason, f.program + "\n" + replay(s, f)});
+  return cases;
 }
 
 }  // namespace
@@ -178,32 +164,9 @@ std::string summary_html(const Summary& s) {
 }
 
 std::string summary_junit(const Summary& s) {
-  std::string xml = fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"writeback fuzz {}\" tests=\"{}\" failures=\"{}\" "
-      "time=\"{:.3f}\">\n",
-      escaped(s.implementation), s.failures.size() + 1, s.failures.size(), s.seconds);
-  xml += fmt::format("  <testcase classname=\"writeback.fuzz\" name=\"{} cases right\" time=\"{:.3f}\"/>\n", s.right, s.seconds);
-  for (const Failure& f : s.failures) {
-    xml += fmt::format(
-        "  <testcase classname=\"writeback.fuzz\" name=\"{}\" time=\"{:.3f}\">\n    <failure message=\"{}\">{}</failure>\n  "
-        "</testcase>\n",
-        escaped(f.signature.text), f.first_seconds, escaped(f.reason), escaped(f.program));
-  }
-  return xml + "</testsuite>\n";
+  return junit_xml("writeback fuzz " + s.implementation, "writeback.fuzz", s.seconds, test_cases(s));
 }
 
-std::string summary_annotations(const Summary& s) {
-  // Workflow commands are one line: line ends and percent signs are escaped as GitHub wants them.
-  const auto one_line = [](const std::string& text) {
-    std::string result;
-    for (const char c : text) result += c == '%' ? "%25" : c == '\n' ? "%0A" : c == '\r' ? "%0D" : std::string(1, c);
-    return result;
-  };
-  std::string text;
-  for (const Failure& f : s.failures) {
-    text += fmt::format("::error title={}::{}\n", one_line(f.signature.text), one_line(f.reason + "\n" + f.program));
-  }
-  return text;
-}
+std::string summary_annotations(const Summary& s) { return github_annotations(test_cases(s)); }
 
 }  // namespace writeback::fuzz

@@ -4,7 +4,7 @@
 //   TEST(MyPass, PlacesSafely) {
 //     rc::check("my pass is safe", [] {
 //       const writeback::Program program = *writeback::testing::programs();
-//       RC_ASSERT(writeback::testing::is_safe([](const auto& p, const auto& o) { return my_pass(p, o); }, program));
+//       writeback::testing::require_safe(my_pass, program);
 //     });
 //   }
 //
@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
 
 #include <algorithm>
 #include <functional>
@@ -89,7 +90,14 @@ template <typename Pass>
   const Options options = options_of(program);
   fuzz::Judged judged = fuzz::judge(tested, program, options, {});
   if (judged.verdict == fuzz::Verdict::right || judged.verdict == fuzz::Verdict::skipped) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << fuzz::report_markdown({"the pass under test", program, options, std::move(judged)});
+  return ::testing::AssertionFailure() << fuzz::report_markdown({"", program, options, std::move(judged)});
+}
+
+/// The same for a RapidCheck property, which ends here where it is not.
+template <typename Pass>
+void require_safe(Pass pass, const Program& program) {
+  const ::testing::AssertionResult result = is_safe(std::move(pass), program);
+  if (!result) RC_FAIL(std::string(result.message()));
 }
 
 /// Asks the pass about `cases` random programs; the message has the smallest program on which it fails in the way of the first.
@@ -103,8 +111,7 @@ template <typename Pass>
     fuzz::Minimized small = fuzz::minimize(tested, program, {}, judged.signature, {}, 5);
     const Options options = options_of(small.program);
     return ::testing::AssertionFailure() << "case " << i << " of seed " << seed << "\n\n"
-                                         << fuzz::report_markdown(
-                                                {"the pass under test", small.program, options, std::move(small.judged)});
+                                         << fuzz::report_markdown({"", small.program, options, std::move(small.judged)});
   }
   return ::testing::AssertionSuccess();
 }

@@ -2,10 +2,12 @@
 // copies that PROGRAM contains safe? (Without any, those that the end of the graph would get, in output order.)
 #include <fmt/core.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "fuzz/ci.h"
 #include "impl/cli/command.h"
 #include "impl/import/import.h"
 #include "impl/place.h"
@@ -18,7 +20,8 @@ namespace {
 
 struct CheckArguments {
   MeaningFlags meaning;
-  std::string before, after, placement;
+  std::string before, after, placement, junit;
+  bool github = false;
 };
 
 constexpr const char* kFooter =
@@ -137,13 +140,31 @@ ref::Judgement judgement_of(const CheckArguments& args) {
   return has_copies ? ref::equivalent(bare, program, options) : ref::judge(program, end_placement(program), options);
 }
 
+/// The judgement as one test of somebody's CI.
+std::vector<fuzz::TestCase> test_cases(const CheckArguments& args, const ref::Judgement& j, double seconds) {
+  using Outcome = fuzz::TestCase::Outcome;
+  const Outcome outcome = j.verdict == ref::Verdict::safe     ? Outcome::passed
+                          : j.verdict == ref::Verdict::unsafe ? Outcome::failed
+                                                              : Outcome::skipped;
+  std::string detail;
+  for (const ref::Hazard& h : j.hazards) detail += fmt::format("{} <- {}: {} at {}\n", h.target, h.value, h.rule, h.node);
+  if (j.witness) detail += fmt::format("expected {}\ngot      {}\n", j.witness->expected, j.witness->got);
+  return {{args.before + " keeps its meaning", seconds, outcome,
+           j.witness ? j.witness->sentence : fmt::format("{} {}", name_of(j.verdict), j.note), detail}};
+}
+
 Status check_command(const CheckArguments& args) {
+  const auto start = std::chrono::steady_clock::now();
   const ref::Judgement judgement = judgement_of(args);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const std::vector<fuzz::TestCase> cases = test_cases(args, judgement, seconds);
+  if (!args.junit.empty()) write_file(args.junit, fuzz::junit_xml("writeback check", "writeback.check", seconds, cases));
   if (args.meaning.json) {
     print_json(judgement_json(judgement));
   } else {
     print_judgement(judgement);
   }
+  if (args.github) fmt::print("{}", fuzz::github_annotations(cases));
   return status_of(judgement.verdict);
 }
 
@@ -157,6 +178,8 @@ void add_check(CLI::App& app, Session& session) {
   command.add_option("AFTER", args->after, "The same program with explicit copies, or rewritten");
   command.add_option("--placement", args->placement, "Judge the placement in FILE (as `place --json` prints it)")
       ->type_name("FILE");
+  command.add_option("--junit", args->junit, "Write the result as JUnit XML")->type_name("FILE");
+  command.add_flag("--github", args->github, "Print GitHub annotations too");
   args->meaning.add_to(command);
   command.callback([args, &session] { session.status = naming(args->before, [&] { return check_command(*args); }); });
 }
