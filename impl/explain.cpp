@@ -141,9 +141,19 @@ std::string list(const Program& program, const std::vector<ValueId>& values) {
   return text;
 }
 
-std::string through(const Program& program, const Reason& reason, const std::string& cells) {
-  if (reason.via.empty()) return "";
-  return fmt::format(" through {}, which can lie in {}", list(program, reason.via), cells);
+bool is_view_copy(const Program& program, ValueId v) {
+  return !program.graph.is_placeholder(v) && program.target(program.graph.producer_of(v)).name == "view_copy";
+}
+
+/// "%w, a later alias of %b_a by way of %v": the operand through which a node touches the cells of `owner`, and the chain to it.
+std::string touched(const Program& program, const Reason& reason, const std::string& owner) {
+  if (reason.via.empty()) return owner;
+  std::vector<ValueId> between = reason.via;
+  const std::string operand = list(program, {between.back()});
+  const bool later = std::ranges::any_of(between, [&](ValueId v) { return is_view_copy(program, v); });
+  between.pop_back();
+  return fmt::format("{}, {} {}{}{}", operand, later ? "a later alias of" : "which can lie in", owner,
+                     between.empty() ? "" : " by way of ", list(program, between));
 }
 
 }  // namespace
@@ -168,11 +178,11 @@ std::string sentence(const Program& program, const PlaceResult& result, std::uin
     case Rule::computes_value:
       return node + " computes " + value;
     case Rule::reads_target:
-      return node + " reads " + target + through(program, reason, target);
+      return node + " reads " + touched(program, reason, target);
     case Rule::writes_target:
-      return node + " writes " + target + through(program, reason, target);
+      return node + " writes " + touched(program, reason, target);
     case Rule::writes_value:
-      return node + " writes " + value + through(program, reason, value);
+      return node + " writes " + touched(program, reason, value);
     case Rule::deadline:
       return value + " is read before " + node + " changes it";
     case Rule::copy_reads:

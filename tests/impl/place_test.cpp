@@ -38,7 +38,7 @@ TEST(Place, ReadThroughLaterAliasHoldsTheCopy) {
   const Reason reason = place(p).reasons[0];
   EXPECT_EQ(reason.rule, Rule::reads_target);
   EXPECT_EQ(reason.via, (std::vector<ValueId>{*find_value(p.graph, "v"), *find_value(p.graph, "w")}));
-  EXPECT_EQ(why(p), "%y reads %b_a through %v, %w, which can lie in %b_a");
+  EXPECT_EQ(why(p), "%y reads %w, a later alias of %b_a by way of %v");
 }
 
 TEST(Place, AChangeOfTheValuesGeometryHoldsTheCopy) {
@@ -68,7 +68,7 @@ TEST(Place, WriteThroughASiblingIsNamedWithItsChain) {
       "m: \"f32[2, 2]\" = aten.mul_.Scalar(s, 2.0)\n"
       "-> b_a = v, m");
   EXPECT_EQ(placed(p), "b_a <- v after m");
-  EXPECT_EQ(why(p), "%m writes %v through %t, %s, which can lie in %v");
+  EXPECT_EQ(why(p), "%m writes %s, which can lie in %v by way of %t");
 }
 
 TEST(Place, RegionsOfOneStorageAreToldApart) {
