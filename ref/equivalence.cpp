@@ -70,8 +70,10 @@ class Comparison {
     while (walk.next()) {
       if (walk.semantics_changed()) run_before(walk.choices().first(steps_.semantic_choices().size()));
       run_after(walk.choices());
-      if (meaning_ == got_) continue;
-      blame(walk.choices(), j);
+      if (meaning_ != got_)
+        blame(walk.choices(), j);
+      else if (!blame_leak(walk.choices(), j))
+        continue;
       return j;
     }
     j.verdict = walk.exhaustive() ? Verdict::safe : Verdict::undecided;
@@ -147,6 +149,29 @@ class Comparison {
     else
       j.hazards.push_back({"", "", place.starts_with("output") ? "read_first" : "writes_target", thing});
     w.sentence = place + " differs, seen first at " + w.where;
+  }
+
+  /// A user output that has become a view of an input: the caller would see the next call's writes. Not by lowering, which makes
+  /// such views of any program.
+  bool blame_leak(std::span<const std::uint8_t> choices, Judgement& j) const {
+    const std::vector<std::uint8_t> own = choices_after(choices);
+    const auto lowered = std::span(own).subspan(steps_after_.semantic_choices().size());
+    if (std::ranges::any_of(lowered, [](std::uint8_t c) { return c != 0; })) return false;
+    const auto is_view_of_input = [](const Steps& steps, const Execution<TermDomain>& execution, std::size_t i) {
+      return execution.interpreter().tensor(execution.outputs()[i].leaf).storage < steps.input_storages().size();
+    };
+    for (std::size_t i = 0; i < execution_.outputs().size() && i < execution_after_.outputs().size(); ++i) {
+      if (is_view_of_input(steps_, execution_, i) || !is_view_of_input(steps_after_, execution_after_, i)) continue;
+      const std::string output = output_name(before_, execution_.outputs()[i].output);
+      j.verdict = Verdict::unsafe;
+      j.hazards.push_back({"", "", "read_first", output});
+      Witness& w = j.witness.emplace();
+      w.choices = describe_choices(steps_after_, own);
+      w.where = "output " + output;
+      w.sentence = w.where + " has become a view of an input";
+      return true;
+    }
+    return false;
   }
 
   void note(Witness& w, const std::string& where, const std::vector<Term>& expected, const std::vector<Term>& got) const {

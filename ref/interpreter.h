@@ -97,6 +97,7 @@ class Interpreter {
     if (s.idle) return;
     step_ = &s;
     if (s.root_leaf >= 0 && lowered(s)) return run_lowered_view(s);
+    if (s.born_leaf >= 0) write_early(s);
     gather(s);
     switch (s.movement) {
       case Movement::none:
@@ -242,6 +243,23 @@ class Interpreter {
     operands_.push_back({leaf, t.region, first, size32(inputs_) - first});
   }
 
+  /// A result that is born over an operand: the kernel may have written any of it before it reads, but for operands that it reads
+  /// cell by cell at the very same place.
+  void write_early(const Step& s) {
+    const Tensor target = tensor(static_cast<std::uint32_t>(s.born_leaf));
+    bool overwrites = false;
+    for (const OperandStep& operand : steps_.operands(s)) {
+      for (std::uint32_t i = 0; i < operand.leaves.count && operand.reads; ++i) {
+        const Tensor read = tensor(operand.leaves.first + i);
+        overwrites |= share_a_cell(read, target) && !(operand.cellwise && regions_.same(read.region, target.region));
+      }
+    }
+    if (!overwrites) return;
+    std::vector<Cell> anything(regions_.cells(target.region).size());
+    for (std::uint32_t i = 0; i < anything.size(); ++i) anything[i] = domain_.unspecified(s.name, i);
+    write_cells(target, anything);
+  }
+
   void gather(const Step& s) {
     inputs_.clear();
     operands_.clear();
@@ -356,6 +374,11 @@ class Interpreter {
   }
 
   bool bind_fresh(const Step& s, std::uint32_t leaf) {
+    if (s.born_leaf >= 0) {
+      tensor_of_[leaf] = tensor_of_[static_cast<std::uint32_t>(s.born_leaf)];
+      write_later(leaf - s.first_leaf, tensor(leaf), steps_.leaf(leaf).dtype);
+      return true;
+    }
     if (s.shares >= 0 && lowered(s)) {
       const Tensor shared = shared_tensor(s, leaf);
       if (shared.region != kNoRegion) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ref/graph/cellwise.h"
 #include "ref/graph/error.h"
 #include "ref/graph/view_geometry.h"
 
@@ -281,8 +282,15 @@ class StepsBuilder {
 
   void add_operands(Step& step) {
     step.first_operand = static_cast<std::uint32_t>(s_.operands_.size());
-    for (const OperandEffect& effect : s_.effects_.operands(step.node)) {
-      s_.operands_.push_back({s_.ranges_[index_of(effect.value)], effect.reads, effect.writes});
+    std::span<const OperandEffect> effects = s_.effects_.operands(step.node);
+    const bool born = s_.effects_.has(step.node, Trait::born);
+    if (born) {
+      step.born_leaf = static_cast<std::int32_t>(s_.ranges_[index_of(effects.back().value)].first);
+      effects = effects.first(effects.size() - 1);
+    }
+    for (const OperandEffect& effect : effects) {
+      const bool cellwise = born && reads_cell_by_cell(s_.program_, step.node, effect.value);
+      s_.operands_.push_back({s_.ranges_[index_of(effect.value)], effect.reads, effect.writes, cellwise});
       ++step.operand_count;
     }
   }
@@ -335,8 +343,12 @@ class StepsBuilder {
       result.kind = effect.kind;
       result.elementwise = effect.elementwise;
       result.first_source = static_cast<std::uint32_t>(s_.sources_.size());
-      result.source_count = static_cast<std::uint32_t>(effect.operands.size());
-      s_.sources_.insert(s_.sources_.end(), effect.operands.begin(), effect.operands.end());
+      if (step.born_leaf >= 0) {
+        result.kind = ResultKind::fresh;  // computed like any other, and then in a storage that is there already
+      } else {
+        result.source_count = static_cast<std::uint32_t>(effect.operands.size());
+        s_.sources_.insert(s_.sources_.end(), effect.operands.begin(), effect.operands.end());
+      }
       result.leaves = {static_cast<std::uint32_t>(s_.leaves_.size()), element_count(step, effect, effects.size(), r)};
       for (std::uint32_t i = 0; i < result.leaves.count; ++i) {
         const std::uint32_t leaf = add_leaf(meta_of(step, effects.size(), effect.list, r, i), effect.kind == ResultKind::none);

@@ -42,6 +42,7 @@ enum class Movement : std::uint8_t {
 struct OperandStep {
   LeafRange leaves;
   bool reads = false, writes = false;
+  bool cellwise = false;  ///< of nodes that are born in a placeholder: the result may be written over it while it is read
 };
 
 struct ResultStep {
@@ -61,6 +62,7 @@ struct Step {
   bool random = false, uninitialized = false, observed = false, rebinds = false, opaque = false;
   std::uint32_t group = 0;      ///< _foreach_ ops: so many elements; operands k, k + group, ... belong together
   std::int32_t shares = -1;     ///< operand whose storage the result may take
+  std::int32_t born_leaf = -1;  ///< `# born_in:`: the leaf in whose storage the result is born
   std::int32_t root_leaf = -1;  ///< view_copy: the leaf at the root of its chain
   std::int32_t choice = -1;     ///< its first choice point among the semantic ones
   std::int32_t lowering = -1;   ///< its choice point among the lowering ones

@@ -4,6 +4,7 @@
 #include "impl/import/import.h"
 #include "impl/import/json.h"
 #include "impl/import/spec_names.h"
+#include "ref/graph/error.h"
 
 #include <unordered_set>
 #include <utility>
@@ -127,6 +128,19 @@ void read_ranges(const Json& ranges, Program& program) {
   });
 }
 
+/// What `place --coalesce` tells of a node.
+void read_births(Program& program) {
+  for (std::size_t n = 0; n < program.graph.nodes.size(); ++n) {
+    const auto found = program.graph.nodes[n].metadata.find("born_in");
+    if (found == program.graph.nodes[n].metadata.end()) continue;
+    const std::optional<ValueId> target = find_value(program.graph, found->second);
+    if (!target || !program.graph.is_placeholder(*target))
+      throw InputError("node '" + program.graph.nodes[n].name + "'",
+                       "expected an input as 'born_in', found '" + found->second + "'");
+    program.births.push_back({node_id(n), *target});
+  }
+}
+
 }  // namespace
 
 Program read_json(std::string_view text) {
@@ -142,6 +156,7 @@ Program read_json(std::string_view text) {
   read_input_specs(inputs, program);
   read_output_specs(signature["output_specs"], program);
   read_ranges(root["range_constraints"], program);
+  read_births(program);
   return program;
 }
 

@@ -80,6 +80,9 @@ class EffectsBuilder {
     effects_.results_.reserve(nodes);
     no_tensor_.assign(graph_.value_count(), false);
     for (std::size_t i = 0; i < graph_.placeholders.size(); ++i) no_tensor_[i] = !placeholder_may_be_tensor(i);
+    if (&graph_ == &program_.graph) {
+      for (const Birth& b : program_.births) births_.emplace(b.node, b.target);
+    }
     for (std::size_t n = 0; n < nodes; ++n) add(node_id(n));
   }
 
@@ -115,7 +118,22 @@ class EffectsBuilder {
           break;
       }
     }
+    if (const auto birth = births_.find(n); birth != births_.end()) be_born(node, birth->second);
     finish(n);
+  }
+
+  /// The one fresh result is the placeholder's tensor, which the node overwrites.
+  void be_born(const Node& node, ValueId target) {
+    const std::span<const ResultEffect> results = std::span(effects_.results_).subspan(record_.first_result);
+    const bool later = (record_.traits & static_cast<std::uint16_t>(Trait::later_alias)) != 0;
+    if (results.size() != 1 || results[0].list || results[0].kind != ResultKind::fresh || no_tensor_[index_of(target)] || later)
+      fail(node, "expected one fresh tensor to be born in a placeholder's storage");
+    const TensorMeta *born = tensor_meta(node.meta), *in = tensor_meta(graph_.meta_of(target));
+    if (born == nullptr || in == nullptr || born->dtype != in->dtype || born->sizes != in->sizes)
+      fail(node, "expected the dtype and sizes of %" + graph_.name_of(target) + ", in whose storage it is born");
+    set(Trait::born);
+    add_operand(target, false, true);
+    effects_.results_.back() = {ResultKind::same, false, false, operand_run(operand_count() - 1, 1)};
   }
 
   void begin() {
@@ -439,6 +457,8 @@ class EffectsBuilder {
   Effects::Record record_;
   std::vector<bool> no_tensor_;  ///< by value: surely a number, None, a subgraph. Bits, which stay in the cache
   std::vector<bool> picked_;     ///< by value: a getitem picks from it; empty until asked for
+
+  std::unordered_map<NodeId, ValueId> births_;
 
   // The node in work, by schema argument; kept to save allocations.
   std::vector<const Argument*> bound_;

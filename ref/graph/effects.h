@@ -56,7 +56,8 @@ enum class Trait : std::uint16_t {
   getitem = 1 << 6,   ///< operator.getitem: picks `index` of operand 0; its one result is `same`, or `none` if that is no tensor
   rebinds = 1 << 7,   ///< in-place metadata op (t_, squeeze_): writes no cell, gives operand 0 the geometry of the result
   refused = 1 << 8,   ///< set_, resize_: outside what this tool can judge
-  subgraph = 1 << 9   ///< a higher-order op whose effect was taken from its subgraphs
+  subgraph = 1 << 9,  ///< a higher-order op whose effect was taken from its subgraphs
+  born = 1 << 10      ///< `# born_in:`: the last operand is the placeholder in whose storage the result is born
 };
 
 /// The effects of all nodes of a program, flat.

@@ -69,6 +69,7 @@ void renumber(Program& program, const std::vector<std::uint32_t>& new_index) {
   for (Argument& a : program.graph.outputs) for_each_value_mut(a, map);
   const std::size_t inputs = program.graph.placeholders.size();
   for (ShareAllocation& s : program.share_allocations) s.node = node_id(new_index[inputs + index_of(s.node)] - inputs);
+  for (Birth& b : program.births) b.node = node_id(new_index[inputs + index_of(b.node)] - inputs);
 }
 
 /// How often nodes and outputs other than mutations use each value.
@@ -177,7 +178,7 @@ class Matcher {
   Matcher(const Program& before, const Program& after) : before_(before), after_(after) {}
 
   std::optional<Placement> match() {
-    if (!same_inputs() || !match_nodes() || !match_outputs()) return std::nullopt;
+    if (!same_inputs() || !match_nodes() || !same_births() || !match_outputs()) return std::nullopt;
     return std::move(placement_);
   }
 
@@ -202,6 +203,12 @@ class Matcher {
       s.graph.subgraphs = in_new_targets(std::move(s.graph.subgraphs));
     }
     return subgraphs;
+  }
+
+  bool same_births() const {
+    return std::ranges::equal(before_.births, after_.births, [&](const Birth& old, const Birth& now) {
+      return before_.graph.node(old.node).name == after_.graph.node(now.node).name && old.target == now.target;
+    });
   }
 
   bool match_nodes() {

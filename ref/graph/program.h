@@ -144,6 +144,13 @@ struct ShareAllocation {
   bool operator==(const ShareAllocation&) const = default;
 };
 
+/// The result of `node` is born in the storage of the placeholder `target`: same region, no copy. What coalescing makes.
+struct Birth {
+  NodeId node{};
+  ValueId target{};
+  bool operator==(const Birth&) const = default;
+};
+
 struct Program {
   Graph graph;
   std::vector<Target> targets;  ///< each distinct target once; nodes of subgraphs index it too
@@ -154,6 +161,7 @@ struct Program {
 
   std::vector<std::vector<AliasMember>> alias_groups;
   std::vector<ShareAllocation> share_allocations;
+  std::vector<Birth> births;
   std::vector<std::string> schemas;           ///< of custom ops, as written
   std::vector<std::string> options;           ///< words of `# options:`, defaults for the command line
   std::vector<std::string> leading_comments;  ///< comment lines before the program, whole and in order; those understood too

@@ -9,8 +9,9 @@
 namespace writeback::text {
 namespace {
 
-constexpr std::string_view kAlias = "# alias:", kShare = "# share_alloc:", kSchema = "# schema:", kOptions = "# options:";
-constexpr std::array kAnnotations{kAlias, kShare, kSchema, kOptions};
+constexpr std::string_view kAlias = "# alias:", kShare = "# share_alloc:", kBorn = "# born_in:", kSchema = "# schema:",
+                           kOptions = "# options:";
+constexpr std::array kAnnotations{kAlias, kShare, kBorn, kSchema, kOptions};
 
 using Values = std::unordered_map<std::string_view, ValueId>;
 
@@ -34,6 +35,7 @@ class AnnotationReader {
   void read() {
     if (cursor_.take(kAlias)) return alias();
     if (cursor_.take(kShare)) return share_allocation();
+    if (cursor_.take(kBorn)) return birth();
     if (!cursor_.take(kOptions)) return;
     for (const std::string_view word : words_of(cursor_.rest())) program_.options.emplace_back(word);
   }
@@ -68,16 +70,25 @@ class AnnotationReader {
   }
 
   void share_allocation() {
+    const NodeId of = node();
+    const std::size_t begin = cursor_.position();
+    const std::int64_t argument = number();
+    if (argument < 0 || argument > 0xFFFF) cursor_.fail_at(begin, "expected the index of a positional argument after the node");
+    program_.share_allocations.push_back({of, static_cast<std::uint32_t>(argument)});
+  }
+
+  void birth() {
+    const NodeId born = node();
+    program_.births.push_back({born, placeholder()});
+  }
+
+  NodeId node() {
     cursor_.skip_blanks();
     const std::size_t begin = cursor_.position();
     const std::string_view name = cursor_.name();
     const auto value = values_.find(name);
-    if (value == values_.end() || program_.graph.is_placeholder(value->second)) {
-      cursor_.fail_at(begin, "expected a node of the program, found '" + std::string(name) + "'");
-    }
-    const std::int64_t argument = number();
-    if (argument < 0 || argument > 0xFFFF) cursor_.fail_at(begin, "expected the index of a positional argument after the node");
-    program_.share_allocations.push_back({program_.graph.producer_of(value->second), static_cast<std::uint32_t>(argument)});
+    if (value != values_.end() && !program_.graph.is_placeholder(value->second)) return program_.graph.producer_of(value->second);
+    cursor_.fail_at(begin, "expected a node of the program, found '" + std::string(name) + "'");
   }
 
   ValueId placeholder() {
@@ -181,6 +192,9 @@ std::vector<std::string> own_lines(const Program& program) {
   for (const auto& group : program.alias_groups) append_group(lines, program.graph, group);
   for (const ShareAllocation& share : program.share_allocations) {
     lines.push_back(std::string(kShare) + " " + program.graph.node(share.node).name + " " + std::to_string(share.argument));
+  }
+  for (const Birth& birth : program.births) {
+    lines.push_back(std::string(kBorn) + " " + program.graph.node(birth.node).name + " " + program.graph.name_of(birth.target));
   }
   return lines;
 }

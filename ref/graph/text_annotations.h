@@ -4,6 +4,7 @@
 //   # alias: b_b = b_a[offset; sizes; strides]  b_b is that region of b_a's storage; sizes and strides with commas between
 //   # alias: b_a = b_a[offset; sizes; strides]  b_a is not the whole of its own storage either
 //   # share_alloc: y 0                          a later pass lets node y's result take the storage of its positional argument 0
+//   # born_in: new b_a                          node new's result is born in the storage of placeholder b_a, no copy needed
 //   # schema: my::op(Tensor x) -> Tensor        the schema of a custom op
 //   # options: --lowering none                  defaults for the command line
 #pragma once

@@ -24,6 +24,7 @@ class Checker {
     check_mutations();
     check_aliases();
     for (const ShareAllocation& share : program_.share_allocations) check_share(share);
+    check_births();
     return std::move(breaches_);
   }
 
@@ -236,6 +237,21 @@ class Checker {
         "expected a value as positional argument " + std::to_string(share.argument));
   }
 
+  void check_births() {
+    std::vector<bool> born(program_.graph.nodes.size(), false);
+    for (const Birth& birth : program_.births) {
+      const bool fits = index_of(birth.node) < born.size() && !born[index_of(birth.node)] &&
+                        index_of(birth.target) < program_.graph.placeholders.size();
+      if (!fits) {
+        add(BreachKind::birth_in_no_placeholder, "born_in",
+            "expected a node, named once, and a placeholder, found node " + std::to_string(index_of(birth.node)) + " and value " +
+                std::to_string(index_of(birth.target)));
+      } else {
+        born[index_of(birth.node)] = true;
+      }
+    }
+  }
+
   const Program& program_;
   SchemaTable schemas_;
   std::vector<const Schema*> found_;  // by target
@@ -270,6 +286,8 @@ std::string_view name_of(BreachKind kind) {
       return "alias geometry";
     case BreachKind::share_allocation_argument:
       return "share allocation argument";
+    case BreachKind::birth_in_no_placeholder:
+      return "birth in no placeholder";
     case BreachKind::target_out_of_range:
       return "target out of range";
   }

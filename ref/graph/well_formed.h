@@ -22,6 +22,7 @@ enum class BreachKind : unsigned char {
   alias_of_unknown_value,       ///< a member of an alias group that is no placeholder, or is in two groups
   alias_geometry,               ///< a region that cannot be: negative, not of the placeholder's sizes, beyond int64
   share_allocation_argument,    ///< `# share_alloc:` of a node or argument that does not exist or is no value
+  birth_in_no_placeholder,      ///< `# born_in:` of a node that does not exist or has one already, or in what is no placeholder
   target_out_of_range           ///< a target id that the program does not have
 };
 std::string_view name_of(BreachKind);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <algorithm>
 
+#include "ref/graph/cellwise.h"
 #include "ref/graph/error.h"
 #include "ref/graph/overrides.h"
 #include "ref/graph/text.h"
@@ -200,6 +201,25 @@ TEST(Effects, ShareAllocationPointsAtItsOperand) {
   const Program p = program(ops("add.Tensor(x, b_a)"), "# share_alloc: y 1\n");
   EXPECT_EQ(Effects(p, {}).shares_allocation_of(node_id(0)), 1);
   EXPECT_EQ(Effects(p, Options{Lowering::none, {}, {}, {}}).shares_allocation_of(node_id(0)), -1);
+}
+
+TEST(Effects, AValueThatIsBornInAPlaceholderIsThatTensor) {
+  EXPECT_EQ(effect(program("y: \"f32[4]\" = torch.ops.aten.add.Tensor(x, b_a)", "# born_in: y b_b\n")), "x:r b_a:r b_b:w -> same[2]");
+  for (const char* call : {"neg.default(c)", "neg_.default(x)", "topk.default(x, 1)", "view_copy.default(x, [4])"}) {
+    EXPECT_THROW(effect(program(ops(call), "# born_in: y b_b\n")), InputError) << call;
+  }
+}
+
+TEST(Cellwise, UpdatesReadTheirFirstArgumentCellByCell) {
+  const auto reads = [](const char* call, const char* operand) {
+    const Program p = program(ops(call));
+    return reads_cell_by_cell(p, node_id(0), *find_value(p.graph, operand));
+  };
+  EXPECT_TRUE(reads("add.Tensor(x, b_a)", "b_a"));
+  EXPECT_TRUE(reads("slice_scatter.default(b_a, x, 0, 0, 4)", "b_a"));
+  EXPECT_FALSE(reads("slice_scatter.default(b_a, x, 0, 0, 4)", "x"));
+  EXPECT_FALSE(reads("slice_scatter.default(b_a, b_a, 0, 0, 4)", "b_a"));
+  EXPECT_FALSE(reads("cumsum.default(b_a, 0)", "b_a"));
 }
 
 TEST(Effects, WhatCannotBeJudgedIsRefused) {

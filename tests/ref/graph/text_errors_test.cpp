@@ -90,6 +90,7 @@ TEST(TextErrors, NoProgram) {
 TEST(TextErrors, AliasOfNoPlaceholder) {
   EXPECT_EQ(error_of("# alias: b_a nope\n" + kGood), "line 1, column 14: expected a placeholder of the program, found 'nope'");
   EXPECT_EQ(error_of("# share_alloc: x 0\n" + kGood), "line 1, column 16: expected a node of the program, found 'x'");
+  EXPECT_EQ(error_of("# born_in: y nope\n" + kGood), "line 1, column 14: expected a placeholder of the program, found 'nope'");
   EXPECT_EQ(error_of("# alias: x = b_a[0; 1, 2; 1]\n" + kGood),
             "line 1, column 29: expected as many strides as sizes before it, found the end of the text");
 }

@@ -150,6 +150,13 @@ TEST(WellFormed, ShareAllocationArgument) {
             "share allocation argument: share_alloc: node 77 does not exist");
 }
 
+TEST(WellFormed, BirthInNoPlaceholder) {
+  const std::string head = "birth in no placeholder: born_in: expected a node, named once, and a placeholder, found node ";
+  EXPECT_EQ(after([](Program& p) { p.births = {{node_id(77), value_id(0)}}; }), head + "77 and value 0");
+  EXPECT_EQ(after([](Program& p) { p.births = {{node_id(0), value_id(77)}}; }), head + "0 and value 77");
+  EXPECT_EQ(after([](Program& p) { p.births = {{node_id(0), value_id(0)}, {node_id(0), value_id(0)}}; }), head + "0 and value 0");
+}
+
 TEST(WellFormed, TargetOutOfRange) {
   EXPECT_EQ(after([](Program& p) { p.graph.nodes[0].target = TargetId{77}; }),
             "target out of range: node %y: calls target 77, which the program does not have");
