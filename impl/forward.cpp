@@ -4,7 +4,6 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "impl/aliases.h"
 #include "impl/region_domain.h"
 #include "impl/rules.h"
 #include "ref/graph/effects.h"
@@ -28,11 +27,6 @@ bool is_contiguous(const TensorMeta& meta) {
                     [](std::int64_t a, const SymInt& b) { return b.is_number() && b.number() == a; });
 }
 
-bool agree(const TensorMeta* value, const TensorMeta* target) {
-  if (value == nullptr || target == nullptr || value->dtype != target->dtype || value->sizes != target->sizes) return false;
-  return (value->strides && value->strides == target->strides) || (is_contiguous(*value) && is_contiguous(*target));
-}
-
 class Forwarding {
  public:
   Forwarding(const Program& program, const Placement& placement, const Options& options)
@@ -40,8 +34,7 @@ class Forwarding {
         placement_(placement),
         effects_(program, options),
         write_backs_(write_backs(program)),
-        aliases_(walk_aliases(program, effects_, options, write_backs_, user_outputs(program, &placement))),
-        outputs_(user_outputs(program)) {}
+        aliases_(aliases_with_values(program, effects_, options, write_backs_, placement)) {}
 
   std::vector<Forwarded> run() {
     find_copies();
@@ -51,6 +44,7 @@ class Forwarding {
       for (const OperandEffect& operand : effects_.operands(node_id(n))) {
         const auto copy = copy_of_.find(operand.value);
         if (copy == copy_of_.end() || index_of(placement_.copies[copy->second].at.slot) > n) continue;
+        if (views_an_output(node_id(n), operand.value)) continue;
         const Forwarded use{copy->second, node_id(n)};
         if (found.empty() || !(found.back() == use)) found.push_back(use);
       }
@@ -67,7 +61,7 @@ class Forwarding {
       const WriteBack& w = write_backs_[k];
       const PlacedCopy& copy = placement_.copies[k];
       const bool fits = !copy.in_place && !copy.temporary && !program_.graph.is_placeholder(w.value) &&
-                        agree(tensor_meta(program_.graph.meta_of(w.value)), tensor_meta(program_.graph.meta_of(w.target)));
+                        same_layout(tensor_meta(program_.graph.meta_of(w.value)), tensor_meta(program_.graph.meta_of(w.target)));
       if (!fits || is_spoiled(k)) continue;
       const auto [at, fresh] = copy_of_.emplace(w.value, k);
       if (!fresh && copy.at < placement_.copies[at->second].at) at->second = k;
@@ -80,6 +74,7 @@ class Forwarding {
   }
 
   bool is_spoiled(std::uint32_t k) const {
+    if (planted(Fault::forwarded_past_writers)) return false;
     const Regions domain{aliases_.regions};
     const WriteBack& w = write_backs_[k];
     const Position at = placement_.copies[k].at;
@@ -98,23 +93,18 @@ class Forwarding {
 
   /// Nodes that may do more with a tensor than read its cells now.
   bool is_left_alone(NodeId n) const {
-    const bool strange = effects_.has(n, Trait::opaque) || effects_.has(n, Trait::subgraph) || effects_.has(n, Trait::rebinds) ||
-                         effects_.shares_allocation_of(n) >= 0 ||
-                         std::ranges::any_of(effects_.operands(n), [](const OperandEffect& o) { return o.writes; });
-    return strange || views_an_output(n);
+    return effects_.has(n, Trait::opaque) || effects_.has(n, Trait::subgraph) || effects_.has(n, Trait::rebinds) ||
+           effects_.shares_allocation_of(n) >= 0 ||
+           std::ranges::any_of(effects_.operands(n), [](const OperandEffect& o) { return o.writes; });
   }
 
-  /// The result is a view, or becomes one, and leaves the program: it would then be a view of the state.
-  bool views_an_output(NodeId n) const {
+  /// The result is a view, or becomes one, and a view of the value leaves the program: it would then be a view of the state. (Which
+  /// view it is does not matter: the value lives to the end anyway.)
+  bool views_an_output(NodeId n, ValueId value) const {
     const bool view = effects_.has(n, Trait::later_alias) || std::ranges::any_of(effects_.results(n), [](const ResultEffect& r) {
                         return r.kind == ResultKind::alias || r.kind == ResultKind::may_alias;
                       });
-    if (!view) return false;
-    const ValueId result = program_.graph.result_of(n);
-    for (std::size_t v = index_of(result); v < outputs_.size(); ++v) {
-      if (outputs_[v] && aliases_.descends(value_id(v), result)) return true;
-    }
-    return false;
+    return view && !planted(Fault::forwarded_into_output) && leaves_the_program(program_, aliases_, value);
   }
 
   const Program& program_;
@@ -122,11 +112,37 @@ class Forwarding {
   const Effects effects_;
   const std::vector<WriteBack> write_backs_;
   const Aliases aliases_;
-  const std::vector<bool> outputs_;
   std::unordered_map<ValueId, std::uint32_t> copy_of_;
 };
 
 }  // namespace
+
+Aliases aliases_with_values(const Program& program, const Effects& effects, const Options& options,
+                            const std::vector<WriteBack>& write_backs, const Placement& placement) {
+  std::vector<WriteBack> followed = write_backs;
+  for (const WriteBack& w : write_backs) followed.push_back({w.output, w.value, w.value});
+  return walk_aliases(program, effects, options, followed, user_outputs(program, &placement));
+}
+
+bool leaves_the_program(const Program& program, const Aliases& aliases, ValueId value) {
+  const auto cells_of = [&](ValueId v) {
+    const SetId id = aliases.cells[index_of(v)];
+    return Cells<RegionDomain>{aliases.sets.plain(id), aliases.sets.lowered(id)};
+  };
+  bool seen = false;
+  for (std::size_t i = 0; i < program.graph.outputs.size(); ++i) {
+    if (is_mutation(program.output_specs[i].kind)) continue;
+    for_each_value(program.graph.outputs[i],
+                   [&](ValueId v) { seen = seen || seen_by_output(RegionDomain{aliases.regions}, cells_of(value), cells_of(v)); });
+  }
+  return seen;
+}
+
+bool same_layout(const TensorMeta* a, const TensorMeta* b) {
+  if (a == nullptr || b == nullptr || a->dtype != b->dtype || a->sizes != b->sizes) return false;
+  return planted(Fault::forwarded_across_strides) || (a->strides && a->strides == b->strides) ||
+         (is_contiguous(*a) && is_contiguous(*b));
+}
 
 std::vector<Forwarded> forwardable(const Program& program, const Placement& placement, const Options& options) {
   require_well_formed(program);

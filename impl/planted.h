@@ -51,11 +51,20 @@ enum class Fault : std::uint8_t {
   temporary_too_late,       ///< a temporary is taken at its copy, not after its value's last writer
   all_or_nothing,           ///< one conflict among copies and all stay at the end
   // What is said of it.
-  rule_misnamed,           ///< a reader is called a writer
-  step_of_chain_skipped,   ///< the first value of an alias chain is not named
-  clobbered_the_wrong_way  ///< who clobbers and who is clobbered change places
+  rule_misnamed,            ///< a reader is called a writer
+  step_of_chain_skipped,    ///< the first value of an alias chain is not named
+  clobbered_the_wrong_way,  ///< who clobbers and who is clobbered change places
+  // What goes beyond placing (forward.h, coalesce.h).
+  forwarded_into_output,     ///< a reader whose result leaves the program as a view takes the state
+  forwarded_past_writers,    ///< a reader takes the state though something writes it again
+  forwarded_across_strides,  ///< a reader takes the state though that has other strides
+  born_over_part,            ///< an operand that overlaps the target need not be the target
+  born_by_any_op,            ///< nor need the op read it cell by cell
+  born_before_readers,       ///< readers of the old state do not count
+  born_before_copies,        ///< copies and outputs that read the old state do not count
+  born_for_two               ///< a value of two write-backs is born in the target of one
 };
-constexpr std::uint8_t kFaultCount = static_cast<std::uint8_t>(Fault::clobbered_the_wrong_way) + 1;
+constexpr std::uint8_t kFaultCount = static_cast<std::uint8_t>(Fault::born_for_two) + 1;
 
 inline namespace WRITEBACK_BUILD {
 #ifdef WRITEBACK_PLANTED

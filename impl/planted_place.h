@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "impl/coalesce.h"
 #include "impl/place.h"
 
 namespace writeback::impl {
@@ -20,6 +21,7 @@ void plant(Clause);
 
 PlaceResult place(const Program&, const Options&);
 std::vector<Conflict> accept(const Program&, const Placement&, const Options&);
+Rewritten rewrite(const Program&, const Placement&, Savings, const Options&, const std::vector<std::string>& comments);
 std::string sentence(const Program&, const PlaceResult&, std::uint32_t copy);
 
 }  // namespace faulty

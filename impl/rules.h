@@ -181,5 +181,37 @@ typename D::Bool forward_spoiled_by_copy(const D& d, const typename D::Set& targ
   return d.meet(target, later_target);
 }
 
+/// A value may not be born in its target, for a read of the old state after the birth: by another copy, a temporary or an output.
+template <typename D>
+typename D::Bool birth_spoiled_by_read(const D& d, const typename D::Set& target, const Cells<D>& read) {
+  return d.either(d.meet(read.plain, target), d.meet(read.lowered, target));
+}
+
+/// The same for a node after the birth: it reads or writes the target's cells, or changes the value through a lowering choice only.
+template <typename D>
+typename D::Bool birth_spoiled_by_node(const D& d, const typename D::Set& target, const Cells<D>& value, const NodeCells<D>& node) {
+  return d.either(write_after_node(d, target, node), reaches_by_lowering(d, value, node));
+}
+
+/// The same for an operand of the node that computes the value. `over_itself`: the operand is exactly the target's region, and read
+/// cell by cell.
+template <typename D>
+typename D::Bool birth_spoiled_by_operand(const D& d, const typename D::Set& target, const Cells<D>& operand,
+                                          typename D::Bool over_itself) {
+  return d.both(birth_spoiled_by_read(d, target, operand), d.negate(over_itself));
+}
+
+/// The same for another copy, wherever it stands: it writes the target's cells.
+template <typename D>
+typename D::Bool birth_spoiled_by_copy(const D& d, const typename D::Set& target, const typename D::Set& other_target) {
+  return d.meet(target, other_target);
+}
+
+/// A user output is the value or an alias of it: what the value is made to share, the caller would see.
+template <typename D>
+typename D::Bool seen_by_output(const D& d, const Cells<D>& value, const Cells<D>& output) {
+  return d.either(d.meet(value.plain, output.plain), d.meet(value.plain, output.lowered));
+}
+
 }  // namespace WRITEBACK_BUILD
 }  // namespace writeback::impl

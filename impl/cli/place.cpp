@@ -7,7 +7,7 @@
 #include "impl/cli/batch.h"
 #include "impl/cli/command.h"
 #include "impl/cli/implementation.h"
-#include "impl/forward.h"
+#include "impl/coalesce.h"
 #include "impl/import/import.h"
 #include "impl/report/place_report.h"
 #include "ref/graph/text.h"
@@ -21,7 +21,8 @@ struct PlaceArguments {
   std::string output;
   std::string emit;
   std::string implementation = "fast";
-  bool explain = false, forward = false, batch = false;
+  bool explain = false, batch = false;
+  impl::Savings savings;
 };
 
 constexpr const char* kFooter =
@@ -34,9 +35,8 @@ constexpr const char* kFooter =
 
 std::string emitted(const PlaceArguments& args, const Program& program, const Options& options, const impl::PlaceResult& result) {
   if (args.emit == "dot") return impl::place_dot(program, result);
-  std::vector<impl::Forwarded> readers;
-  if (args.forward) readers = impl::forwardable(program, result.placement, options);
-  const Program placed = impl::with_forwarded_readers(program, result.placement, readers, impl::copy_comments(program, result));
+  const Program placed =
+      impl::rewrite(program, result.placement, args.savings, options, impl::copy_comments(program, result)).program;
   return args.emit == "json" ? impl::write_json(placed) : print_text(placed);
 }
 
@@ -79,8 +79,10 @@ void add_place(CLI::App& app, Session& session) {
   command.add_option("--emit", args->emit, "Form of the placed program: text (default), json (export schema) or dot")
       ->check(CLI::IsMember({"text", "json", "dot"}));
   command.add_flag("--explain", args->explain, "Print the table of copies: end slot, earliest slot, reason");
-  command.add_flag("--forward", args->forward,
+  command.add_flag("--forward", args->savings.forward,
                    "Later readers of a value take the state that it was copied to, so that it dies early");
+  command.add_flag("--coalesce", args->savings.coalesce,
+                   "Values are born in their targets where the op allows it, and need no copy ('# born_in:' lines)");
   command.add_option("--impl", args->implementation, std::string("Who places: ") + kImplementations)->type_name("NAME");
   command.add_flag("--batch", args->batch,
                    "Read requests from standard input, a JSON object {\"program\"} a line; answer each by its placement");

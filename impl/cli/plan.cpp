@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "impl/cli/command.h"
-#include "impl/forward.h"
+#include "impl/coalesce.h"
 #include "impl/place.h"
 #include "impl/plan/executorch.h"
 #include "impl/report/plan_report.h"
@@ -52,11 +52,12 @@ std::vector<impl::NamedMeasurement> measured(const PlanArguments& args, const Pr
   settings.search.rounds = args.search;
   const auto measurement = [&](const Program& placed) { return impl::plan::measure(placed, options, settings); };
   const Placement earliest = impl::place(program, options).placement;
-  const std::vector<impl::Forwarded> readers = impl::forwardable(program, earliest, options);
+  const auto rewritten = [&](impl::Savings savings) { return impl::rewrite(program, earliest, savings, options).program; };
   std::vector<impl::NamedMeasurement> all;
   all.push_back({"end", measurement(with_explicit_copies(program, impl::plan::released_placement(program)))});
-  all.push_back({"earliest", measurement(with_explicit_copies(program, earliest))});
-  all.push_back({"forwarded", measurement(impl::with_forwarded_readers(program, earliest, readers))});
+  all.push_back({"earliest", measurement(rewritten({}))});
+  all.push_back({"forwarded", measurement(rewritten({.forward = true}))});
+  all.push_back({"coalesced", measurement(rewritten({.forward = true, .coalesce = true}))});
   return all;
 }
 

@@ -217,10 +217,20 @@ class Lowering {
     } else if (t.kind == Target::Kind::higher_order) {
       lowered.specs = result_specs(n, nullptr);
       reserve_for_branches(node);
+    } else if (const std::optional<ValueId> target = born_in(n)) {
+      lowered.kind = LoweredNode::Kind::op;
+      lowered.specs = specs_of(*target);
     } else if (t.is_op()) {
       return add_op(n, schema, std::move(lowered));
     }
     node_of_[index_of(v)] = push(std::move(lowered));
+  }
+
+  /// The placeholder in whose storage the result is born: it has no allocation of its own then.
+  std::optional<ValueId> born_in(NodeId n) const {
+    if (!top_) return std::nullopt;
+    const auto birth = std::ranges::find(program_.births, n, &Birth::node);
+    return birth == program_.births.end() ? std::nullopt : std::optional(birth->target);
   }
 
   std::vector<std::uint32_t> picked_spec(const Node& getitem) const {

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include "impl/planted_place.h"
 #include "ref/graph/text.h"
 #include "ref/meaning.h"
 #include "tests/corpus/expectations.h"
+#include "tests/impl/small_program.h"
 
 namespace writeback::corpus {
 namespace {
@@ -31,30 +33,45 @@ TEST(Forward, KeepsTheMeaningOfEveryProgram) {
   EXPECT_GT(forwarded, 100u);
 }
 
-TEST(Forward, LeavesReadersOfAStateThatIsWrittenAgain) {
-  const Program program = read_text(R"(
-ExportedProgram:
-    class GraphModule(torch.nn.Module):
-        def forward(self, b_a: "f32[4]", x: "f32[4]"):
-            p: "f32[4]" = torch.ops.aten.neg.default(x)
-            q: "f32[4]" = torch.ops.aten.sin.default(x);  x = None
-            y: "f32[4]" = torch.ops.aten.cos.default(p)
-            z: "f32[4]" = torch.ops.aten.cos.default(q)
-            return (p, q, y, z)
+/// A program, a reader of the value that must not be forwarded, and the fault that forwards it.
+struct Forbidden {
+  const char *name, *program;
+  impl::Fault fault;
+};
 
-Graph signature:
-    # inputs
-    b_a: BUFFER target='a' persistent=True
-    x: USER_INPUT
+constexpr Forbidden kForbidden[] = {
+    {"a state that is written again",
+     "b_a; x\np = aten.neg.default(x)\nq = aten.sin.default(x)\ny = aten.cos.default(p)\n-> b_a = p, b_a = q, y",
+     impl::Fault::forwarded_past_writers},
+    {"a view that leaves the program",
+     "b_a; x\np = aten.neg.default(x)\ny: \"f32[2, 2]\" = aten.view.default(p, [2, 2])\n-> b_a = p, y",
+     impl::Fault::forwarded_into_output},
+    {"an element that leaves the program",
+     "b_a: \"f32[2]\"; x: \"f32[2]\"\np: \"f32[2]\" = aten.neg.default(x)\nl = aten.split.Tensor(p, 1)\ny: \"f32[1]\" = l[0]\n-> "
+     "b_a = p, y",
+     impl::Fault::forwarded_into_output},
+    {"a state with other strides",
+     "b_a: \"f32[2, 2][1, 2]\"; x: \"f32[2, 2][2, 1]\"\np: \"f32[2, 2][2, 1]\" = aten.neg.default(x)\n"
+     "v: \"f32[4]\" = aten.as_strided.default(p, [4], [1], 0)\ny = aten.cos.default(v)\n-> b_a = p, y",
+     impl::Fault::forwarded_across_strides},
+};
 
-    # outputs
-    p: BUFFER_MUTATION target='a'
-    q: BUFFER_MUTATION target='a'
-    y: USER_OUTPUT
-    z: USER_OUTPUT
+TEST(Forward, LeavesAloneWhatWouldBeWrong) {
+  for (const Forbidden& f : kForbidden) {
+    const Program program = impl::small_program(f.program);
+    const Placement placement = impl::place(program).placement;
+    EXPECT_TRUE(impl::forwardable(program, placement).empty()) << f.name;
+    impl::faulty::plant(f.fault);
+    const Program wrong = impl::faulty::rewrite(program, placement, {.forward = true}, {}, {}).program;
+    impl::faulty::plant(impl::Fault::none);
+    EXPECT_EQ(ref::equivalent(program, wrong, {}).verdict, ref::Verdict::unsafe) << f.name << "\n" << print_text(wrong);
+  }
+}
 
-Range constraints: {}
-)");
+TEST(Forward, TakesReadersOfTheLastOfTwoStates) {
+  const Program program = impl::small_program(
+      "b_a; x\np = aten.neg.default(x)\nq = aten.sin.default(x)\ny = aten.cos.default(p)\nz = aten.cos.default(q)\n"
+      "-> b_a = p, b_a = q, y, z");
   const auto readers = impl::forwardable(program, impl::place(program).placement);
   ASSERT_EQ(readers.size(), 1u);
   EXPECT_EQ(readers[0].copy, 1u);
