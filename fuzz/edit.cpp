@@ -40,10 +40,15 @@ Program apply(const Program& program, const Edit& edit) {
   }
   graph.nodes.clear();
   result.share_allocations.clear();
+  result.births.clear();
   for (const NodeId n : edit.nodes) {
     renumbered[index_of(program.graph.result_of(n))] = value_id(graph.placeholders.size() + graph.nodes.size());
     for (const ShareAllocation& s : program.share_allocations) {
       if (s.node == n) result.share_allocations.push_back({node_id(graph.nodes.size()), s.argument});
+    }
+    for (const Birth& b : program.births) {
+      const bool kept = b.node == n && edit.keep_placeholder[index_of(b.target)];
+      if (kept) result.births.push_back({node_id(graph.nodes.size()), renumbered[index_of(b.target)]});
     }
     graph.nodes.push_back(program.graph.node(n));
   }
@@ -62,6 +67,9 @@ Program with_node_inserted(const Program& program, std::size_t at, Node node) {
   for_each_use(graph, shift);
   for (ShareAllocation& s : result.share_allocations) {
     if (index_of(s.node) >= at) s.node = node_id(index_of(s.node) + 1);
+  }
+  for (Birth& b : result.births) {
+    if (index_of(b.node) >= at) b.node = node_id(index_of(b.node) + 1);
   }
   graph.nodes.insert(graph.nodes.begin() + static_cast<std::ptrdiff_t>(at), std::move(node));
   return result;

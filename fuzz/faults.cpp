@@ -77,6 +77,9 @@ constexpr PlantedFault of_clause(std::string_view name, std::string_view rule, s
 constexpr PlantedFault of_code(std::string_view name, std::string_view rule, std::string_view description, Fault fault) {
   return {name, rule, description, fault, std::nullopt, nullptr};
 }
+constexpr PlantedFault of_rewriting(std::string_view name, std::string_view rule, std::string_view description, Fault fault) {
+  return {name, rule, description, fault, std::nullopt, nullptr, true};
+}
 constexpr PlantedFault misreading(std::string_view name, std::string_view rule, std::string_view description,
                                   Program (*read)(const Program&)) {
   return {name, rule, description, Fault::none, std::nullopt, read};
@@ -169,6 +172,20 @@ constexpr PlantedFault kBank[] = {
     of_code("step_of_chain_skipped", "explanation", "the first value of an alias chain is not named", Fault::step_of_chain_skipped),
     of_code("clobbered_the_wrong_way", "explanation", "who clobbers and who is clobbered change places",
             Fault::clobbered_the_wrong_way),
+    of_rewriting("forwarded_into_output", "forwarding", "a reader whose result leaves the program as a view takes the state",
+                 Fault::forwarded_into_output),
+    of_rewriting("forwarded_past_writers", "forwarding", "a reader takes the state though something writes it again",
+                 Fault::forwarded_past_writers),
+    of_rewriting("forwarded_across_strides", "forwarding", "a reader takes the state though that has other strides",
+                 Fault::forwarded_across_strides),
+    of_rewriting("born_over_part", "coalescing", "a value is born over an operand that merely overlaps the target",
+                 Fault::born_over_part),
+    of_rewriting("born_by_any_op", "coalescing", "a value is born over an operand that is not read cell by cell",
+                 Fault::born_by_any_op),
+    of_rewriting("born_before_readers", "coalescing", "nodes that read the old state after the birth do not count",
+                 Fault::born_before_readers),
+    of_rewriting("born_before_copies", "coalescing", "nor do copies and outputs that read it", Fault::born_before_copies),
+    of_rewriting("born_for_two", "coalescing", "a value of two write-backs is born in the target of one", Fault::born_for_two),
     misreading("shared_out_letter", "shared: effects", "the alias letters of an out= op are mixed up", out_letter_swapped),
     misreading("shared_keyword", "shared: effects", "keyword arguments are missed", keyword_dropped),
     misreading("shared_getitem_index", "shared: text", "every element of a tuple is read as the first", getitem_index_lost),

@@ -22,6 +22,7 @@ struct PlantedFault {
   impl::Fault fault = impl::Fault::none;
   std::optional<impl::Clause> clause = std::nullopt;  ///< the clause of impl/rules.h that is left out
   Program (*misread)(const Program&) = nullptr;       ///< how the program is read instead
+  bool rewrites = false;                              ///< it is in what goes beyond placing: the rewritten program is judged
 };
 
 std::span<const PlantedFault> planted_faults();

@@ -2,6 +2,7 @@
 
 #include "fuzz/faults.h"
 #include "fuzz/outside.h"
+#include "impl/coalesce.h"
 #include "impl/planted_place.h"
 #include "ref/graph/error.h"
 
@@ -33,6 +34,27 @@ class Fast final : public Implementation {
   bool explains() const override { return true; }
 };
 
+Answer as_rewritten(Answer answer, Program program) {
+  if (answer.kind != Answer::Kind::placed) return answer;
+  answer.kind = Answer::Kind::rewritten;
+  answer.program = std::move(program);
+  return answer;
+}
+
+/// The earliest placement, readers forwarded and values coalesced: a program to be judged as a whole.
+class Rewriter final : public Implementation {
+ public:
+  Answer place(const Program& program, const Options& options) override {
+    Program rewritten;
+    Answer answer = answer_from([&] {
+      impl::PlaceResult result = impl::place(program, options);
+      rewritten = impl::rewrite(program, result.placement, {.forward = true, .coalesce = true}, options).program;
+      return result;
+    });
+    return as_rewritten(std::move(answer), std::move(rewritten));
+  }
+};
+
 class End final : public Implementation {
  public:
   Answer place(const Program& program, const Options&) override {
@@ -49,10 +71,15 @@ class Planted final : public Implementation {
  public:
   explicit Planted(const PlantedFault& fault) : fault_(fault) {}
   Answer place(const Program& program, const Options& options) override {
-    return answer_from([&] {
+    Program rewritten;
+    Answer answer = answer_from([&] {
       const Switch on(fault_);
-      return impl::faulty::place(fault_.misread != nullptr ? fault_.misread(program) : program, options);
+      impl::PlaceResult result = impl::faulty::place(fault_.misread != nullptr ? fault_.misread(program) : program, options);
+      if (fault_.rewrites)
+        rewritten = impl::faulty::rewrite(program, result.placement, {.forward = true, .coalesce = true}, options, {}).program;
+      return result;
     });
+    return fault_.rewrites ? as_rewritten(std::move(answer), std::move(rewritten)) : answer;
   }
   bool explains() const override { return true; }
 
@@ -69,12 +96,13 @@ class Planted final : public Implementation {
 std::unique_ptr<Implementation> implementation(const std::string& name, double timeout_seconds) {
   if (name == "fast") return std::make_unique<Fast>();
   if (name == "end") return std::make_unique<End>();
+  if (name == "rewrite") return std::make_unique<Rewriter>();
   if (name.starts_with("cmd:")) return std::make_unique<Outside>(name.substr(4), timeout_seconds);
   if (name.starts_with("fault:")) {
     if (const PlantedFault* fault = find_fault(name.substr(6))) return std::make_unique<Planted>(*fault);
     throw InputError("--impl " + name, "no fault of this name; `writeback faults` lists them");
   }
-  throw InputError("--impl " + name, "expected fast, end, fault:NAME or cmd:COMMAND");
+  throw InputError("--impl " + name, "expected fast, end, rewrite, fault:NAME or cmd:COMMAND");
 }
 
 }  // namespace writeback::fuzz

@@ -36,7 +36,8 @@ class Implementation {
   virtual bool explains() const { return false; }
 };
 
-/// `fast`, `end`, `fault:NAME`, `cmd:COMMAND`. Throws InputError on any other name.
+/// `fast`, `end`, `rewrite` (the earliest placement, forwarded and coalesced), `fault:NAME`, `cmd:COMMAND`. Throws InputError on
+/// any other name.
 std::unique_ptr<Implementation> implementation(const std::string& name, double timeout_seconds = 10);
 
 }  // namespace writeback::fuzz

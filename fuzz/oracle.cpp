@@ -129,10 +129,19 @@ class Trial {
   }
 
   void rewritten() {
-    if (!safe(ref::equivalent(program_, judged_.answer.program, options_, limits()))) return;
+    ref::Judgement judgement = ref::equivalent(program_, judged_.answer.program, options_, limits());
+    const bool hopeless =
+        !result().lowering_hazards.empty() || (judgement.verdict == ref::Verdict::unsafe && no_placement_is_safe());
+    if (judgement.verdict == ref::Verdict::unsafe && hopeless) return skip("lowering hazard, no placement is safe");
+    if (!safe(std::move(judgement))) return;
     if (!checks_.strict) return;
     const std::optional<Placement> placement = placement_of(program_, judged_.answer.program);
     if (placement) judged_.answer.result.placement = *placement, minimal();
+  }
+
+  bool no_placement_is_safe() const {
+    const Placement least = ref::earliest_by_trace(program_, options_, limits());
+    return ref::judge(program_, least, options_, limits()).verdict == ref::Verdict::unsafe;
   }
 
   void placed() {

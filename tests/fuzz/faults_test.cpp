@@ -5,6 +5,7 @@
 
 #include "fuzz/campaign.h"
 #include "fuzz/minimize.h"
+#include "ref/graph/error.h"
 #include "ref/graph/text.h"
 
 namespace writeback::fuzz {
@@ -32,6 +33,21 @@ TEST(Faults, NamesAreUniqueAndFound) {
   EXPECT_GE(planted_faults().size(), 24u);
 }
 
+TEST(Faults, RewritingRandomProgramsKeepsTheirMeaning) {
+  const auto sound = implementation("rewrite");
+  std::size_t right = 0;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    const Program program = campaign_case(1, i, {});
+    try {
+      const Judged judged = judge(*sound, program, options_of(program), campaign_checks(i, false));
+      right += judged.verdict == Verdict::right;
+      EXPECT_TRUE(judged.verdict == Verdict::right || judged.verdict == Verdict::skipped) << judged.reason << print_text(program);
+    } catch (const InputError&) {  // refused by the reference, as a part that an opaque op returns may be under some choice
+    }
+  }
+  EXPECT_GT(right, 800u);
+}
+
 class EachFault : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EachFault, IsFoundAndMinimised) {
@@ -51,7 +67,8 @@ TEST_P(EachFault, IsFoundAndMinimised) {
 INSTANTIATE_TEST_SUITE_P(Quick, EachFault,
                          ::testing::Values("readers_forgotten", "writers_of_target_forgotten", "value_written_later",
                                            "self_overlap_copied", "outputs_read_last", "off_by_one_slot", "stride_ignored",
-                                           "all_or_nothing", "slot_order_reversed"),
+                                           "all_or_nothing", "slot_order_reversed", "born_over_part",
+                                           "born_before_readers", "born_for_two"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace
