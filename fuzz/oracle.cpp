@@ -139,10 +139,7 @@ class Trial {
     if (placement) judged_.answer.result.placement = *placement, minimal();
   }
 
-  bool no_placement_is_safe() const {
-    const Placement least = ref::earliest_by_trace(program_, options_, limits());
-    return ref::judge(program_, least, options_, limits()).verdict == ref::Verdict::unsafe;
-  }
+  bool no_placement_is_safe() { return reference().judge(reference().earliest_by_trace()).verdict == ref::Verdict::unsafe; }
 
   void placed() {
     if (result().placement.copies.size() != write_backs_.size()) {
