@@ -56,7 +56,8 @@ class Coalescing {
     const TensorMeta* target = tensor_meta(program_.graph.meta_of(w.target));
     const bool fits = same_layout(tensor_meta(program_.graph.meta_of(first)), target) &&
                       same_layout(tensor_meta(program_.graph.meta_of(w.value)), target);
-    return fresh && plain && fits ? std::optional(n) : std::nullopt;
+    const bool keeps_geometry = aliases_.settled[index_of(first)] == index_of(n) + 1 && aliases_.settled[index_of(w.target)] == 0;
+    return fresh && plain && fits && keeps_geometry ? std::optional(n) : std::nullopt;
   }
 
   bool is_spoiled(std::uint32_t k, NodeId birth) const {

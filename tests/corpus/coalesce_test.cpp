@@ -82,6 +82,13 @@ TEST(Coalesce, LeavesValuesThatLeaveTheProgram) {
   EXPECT_EQ(births("b_a; x\nnew = aten.neg.default(x)\nv: \"f32[2, 2]\" = aten.view.default(new, [2, 2])\n-> b_a = new, v"), 0u);
 }
 
+TEST(Coalesce, LeavesValuesWhoseGeometryChanges) {
+  const Program program = impl::small_program(
+      "b_a: \"f32[2, 2]\"; x: \"f32[2, 2]\"\nnew: \"f32[2, 2]\" = aten.neg.default(x)\n"
+      "n: \"f32[2, 2]\" = aten.t_.default(new)\n-> b_a = new, x");
+  EXPECT_TRUE(rewritten(program).births.empty());
+}
+
 TEST(Coalesce, AnOldStateThatIsReadFirstDoesNotHinder) {
   const Program program = impl::small_program("b_a; x\nnew = aten.neg.default(x)\n-> b_a = new, b_a");
   const impl::Rewritten after = rewritten(program);
