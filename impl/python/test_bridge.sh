@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The tests of the bridge, in an environment of their own: build/bridge (made once; the package itself is installed anew where a source
-# changed). $PYTHON names the interpreter, else the newest python3 that torch has wheels for. $PYTEST_FLAGS is passed on.
+# changed). $PYTHON names the interpreter, else the newest python3 that torch has wheels for. $PYTEST_FLAGS is passed on, -m long runs those that are left out.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 environment=build/bridge
@@ -24,9 +24,9 @@ if [ ! -x "$environment/bin/python" ]; then
 fi
 python=$environment/bin/python
 
-if ! "$python" -c 'import torch, executorch, pytest' 2>/dev/null; then
+if ! "$python" -c 'import torch, executorch, xdist' 2>/dev/null; then
   "$python" -m pip install --quiet --disable-pip-version-check torch==2.13.0 ${TORCH_INDEX:+--index-url "$TORCH_INDEX"}
-  "$python" -m pip install --quiet --disable-pip-version-check executorch==1.4.1 pytest
+  "$python" -m pip install --quiet --disable-pip-version-check executorch==1.4.1 pytest-xdist
 fi
 
 stamp=$environment/.installed
@@ -41,4 +41,5 @@ import importlib.metadata as m, platform
 print("Python", platform.python_version(), *(f"{name} {m.version(name)}" for name in ("torch", "executorch", "writeback-executorch")), sep=", ")
 VERSIONS
 # The environment's own program and package are tested, not the sources in this tree.
-PATH="$PWD/$environment/bin:$PATH" "$python" -m pytest -q -p no:cacheprovider --durations=5 impl/python/tests ${PYTEST_FLAGS:-}
+PATH="$PWD/$environment/bin:$PATH" "$python" -m pytest -q -p no:cacheprovider -W ignore -n auto --maxprocesses 4 --dist loadgroup --durations=10 -m 'not long' \
+  impl/python/tests ${PYTEST_FLAGS:-}

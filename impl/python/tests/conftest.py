@@ -16,3 +16,7 @@ MODELS = pathlib.Path(__file__).resolve().parents[3] / "tests" / "models"
 def models():
     """The folder of exported programs."""
     return MODELS
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: takes minutes; left out unless asked for (-m long)")

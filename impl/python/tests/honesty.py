@@ -3,19 +3,23 @@ with the effect that `writeback effects` derives.
 
     python impl/python/tests/honesty.py [--effects FILE] [--only aten::view] [--report FILE]
 
-Arguments come from torch's own sample inputs (OpInfo) and, for what those do not reach, at random by the types of the schema. An
-operator runs in a child process, since random arguments may end one. What is compared, on every call that torch accepts:
+Arguments come from torch's own sample inputs (OpInfo) and, for what those do not reach, at random by the types of the schema. The
+operators run in a child process, since random arguments may crash or hang one: the child is started again behind such an operator, which
+counts as one that could not be called. What is compared, on every call that torch accepts:
 
   writes     contents or version counters change only where the effect says "writes"
   aliases    a result shares a storage only with what its effect names; `same` and `alias` results do share it
   reads      changing the contents of an argument that is not read changes nothing that the call makes or writes
-  random     two calls differ only where the effect says "random" or "uninitialized"
+  random     two calls differ only where the effect says "random" or "uninitialized" (on guessed arguments a kernel may read beyond its
+             tensors: if the generator has not moved, that is noted, not held against the effect)
 
 An effect may claim too much (a read that does not matter); it must not claim too little. The first is counted, the second a lie.
 """
 
 import argparse
 import collections
+import faulthandler
+import functools
 import json
 import multiprocessing
 import random
@@ -46,6 +50,12 @@ def samples_of_opinfo():
     for info in op_db:
         by_name[info.aten_name or info.name].append(info)
     return by_name
+
+
+def is_declared(op, args, kwargs):
+    """False where a tensor stands for a number: torch's samples are for the public functions, which take both."""
+    of_tensors = {a.name: "Tensor" in str(a.type) for a in op._schema.arguments}
+    return all(of_tensors.get(name, False) or not tensors_in(value) for name, value in bind(op, args, kwargs).items())
 
 
 def opinfo_calls(op, infos):
@@ -200,6 +210,11 @@ def storage(t):
     return t.untyped_storage()._cdata if t.layout == torch.strided else id(t)
 
 
+def cells(t):
+    """All bytes of the storage of a tensor, whatever its geometry."""
+    return torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage().clone()) if t.layout == torch.strided else None
+
+
 def bind(op, args, kwargs):
     """name -> value, arguments by position included."""
     names = [a.name for a in op._schema.arguments]
@@ -229,7 +244,7 @@ class Call:
                 with torch.no_grad():
                     t.logical_not_() if t.dtype == torch.bool else t.add_(1)
         self.inputs = [(name, t) for name, value in self.bound.items() for t in tensors_in(value)]
-        self.before = [(t.detach().clone(), t._version, storage(t)) for _, t in self.inputs]
+        self.before = [(t.detach().clone(), t._version, storage(t), cells(t)) for _, t in self.inputs]
         torch.manual_seed(0)
         with torch.no_grad():
             result = op(*args, **kwargs)
@@ -242,7 +257,7 @@ class Call:
         return [t for r in self.returns for t in r]
 
 
-def compare(row, op, args, kwargs):
+def compare(row, op, args, kwargs, guessed):
     """The lies that one call shows, and what it shows of claims that are too strong."""
     call = Call(op, args, kwargs)
     rule = rule_of(row, call.bound, op)
@@ -250,17 +265,17 @@ def compare(row, op, args, kwargs):
     traits = set(rule["traits"])
     if "opaque" in traits or "refused" in traits:
         return lies, {"opaque"}
-    for (name, t), (content, version, store) in zip(call.inputs, call.before):
+    for (name, t), (content, version, store, kept) in zip(call.inputs, call.before):
         wrote = t._version != version or (t.shape == content.shape and storage(t) == store and not same(t, content))
         if "rebinds" in traits:
-            wrote = storage(t) == store and t.numel() == content.numel() and not same(t.reshape(-1).sort()[0], content.reshape(-1).sort()[0])
+            wrote = storage(t) == store and kept is not None and not torch.equal(kept, cells(t))
         if wrote and name not in rule["writes"]:
             lies.add(f"writes {name}")
         if not wrote and name in rule["writes"]:
             notes.add(f"did not write {name}")
     for effect, tensors in zip(rule["results"], call.returns):
         for t in tensors:
-            owners = {name for (name, i), (_, _, store) in zip(call.inputs, call.before) if storage(t) in (storage(i), store) and i.layout == torch.strided}
+            owners = {name for (name, i), (_, _, store, _) in zip(call.inputs, call.before) if storage(t) in (storage(i), store) and i.layout == torch.strided}
             if owners and (effect["kind"] in ("fresh", "none") or not owners & set(effect["of"])):
                 lies.add(f"result ({effect['kind']}) shares the storage of {'/'.join(sorted(owners))}")
             if not owners and effect["kind"] in ("same", "alias") and t.numel() > 0:
@@ -275,10 +290,10 @@ def compare(row, op, args, kwargs):
     final = {n: [t.clone() for t in tensors_in(call.bound.get(n))] for n in written}
     again = Call(op, args, kwargs)
     uncertain = "uninitialized" in traits
-    if not all(same(a, b) for a, b in zip(firsts, again.state())) and not uncertain:
-        return lies | {"two seeded calls differ"}, notes
     if "random" not in traits and not uncertain and generator_moved(op, args, kwargs):
         lies.add("draws random numbers")
+    if not all(same(a, b) for a, b in zip(firsts, again.state())) and not uncertain:
+        return (lies, notes | {"unsteady"}) if guessed else (lies | {"two seeded calls differ"}, notes)
     views = {n for r in rule["results"] for n in r["of"] if r["kind"] in ("same", "alias")}
     for name in {n for n, _ in call.inputs}:
         claimed = name in rule["reads"]
@@ -313,32 +328,44 @@ def generator_moved(op, args, kwargs):
 
 
 def calls_for(op, infos):
-    yield from opinfo_calls(op, infos)
+    """Functions that make the arguments of a call, each with whether they are guessed."""
+    for args, kwargs in opinfo_calls(op, infos):
+        if is_declared(op, args, kwargs):
+            yield functools.partial(tuple, (args, kwargs)), False
     for seed in range(TRIES):
-        try:
-            yield guessed_call(op, seed)
-        except NotImplementedError:
-            return
+        yield functools.partial(guessed_call, op, seed), True
+
+
+def why_not(error):
+    """The kind of reason for which a call was not made."""
+    said = str(error)
+    if isinstance(error, NotImplementedError) and said.isidentifier():
+        return "takes what is not drawn here"
+    if "Could not run" in said or "not implemented" in said.lower() or "not supported" in said or "not compiled" in said:
+        return "has no kernel here"
+    return "accepts none of the arguments drawn"
 
 
 def judge(row, infos):
     op = operator(row["op"])
-    accepted, lies, notes = 0, collections.Counter(), collections.Counter()
-    for args, kwargs in calls_for(op, infos):
+    accepted, lies, notes, refusals = 0, collections.Counter(), collections.Counter(), collections.Counter()
+    enough = 2 * ENOUGH if opinfo_has(op, infos) else ENOUGH
+    for arguments, guessed in calls_for(op, infos):
+        if accepted >= enough:
+            break
         try:
-            tensors = tensors_in((args, kwargs))
-            if sum(t.numel() for t in tensors) > 100_000:
+            args, kwargs = arguments()
+            if sum(t.numel() for t in tensors_in((args, kwargs))) > 100_000:
                 continue
-            kwargs = outs_for(op, args, kwargs)
-            found, noted = compare(row, op, args, kwargs)
-        except Exception:  # noqa: BLE001  torch does not accept these arguments
+            found, noted = compare(row, op, args, outs_for(op, args, kwargs), guessed)
+        except Exception as e:  # noqa: BLE001  torch does not accept these arguments
+            refusals[why_not(e)] += 1
             continue
         accepted += 1
         lies.update(found)
         notes.update(noted)
-        if accepted >= 2 * ENOUGH or (accepted >= ENOUGH and not opinfo_has(op, infos)):
-            break
-    return {"op": row["op"], "calls": accepted, "lies": dict(lies), "notes": dict(notes)}
+    why = None if accepted else (refusals.most_common(1) or [("accepts none of the arguments drawn", 0)])[0][0]
+    return {"op": row["op"], "calls": accepted, "lies": dict(lies), "notes": dict(notes), "why": why}
 
 
 def opinfo_has(op, infos):
@@ -346,6 +373,7 @@ def opinfo_has(op, infos):
 
 
 def work(rows, infos, start, queue):
+    faulthandler.disable()  # a crash is an answer
     for i in range(start, len(rows)):
         queue.put(("done", judge(rows[i], infos)))
     queue.put(("end",))
@@ -378,9 +406,11 @@ def run(rows, seconds_an_operator=40):
             yield message[1]
             start += 1
         if message is None:
-            yield {"op": rows[start]["op"], "calls": 0, "lies": {}, "notes": {"ended the child": 1}}
+            why = "does not return" if child.is_alive() else "crashes on an argument drawn"
+            yield {"op": rows[start]["op"], "calls": 0, "lies": {}, "notes": {}, "why": why}
             start += 1
         child.kill()
+        child.join()
 
 
 def is_testable(row):
@@ -398,9 +428,10 @@ def effects(path):
 
 def summary(rows, verdicts):
     called = [v for v in verdicts if v["calls"]]
-    lying = [v for v in called if v["lies"]]
-    return {"schemas": len(rows), "compared": len(called), "calls": sum(v["calls"] for v in called), "no call found": len(verdicts) - len(called), "other backends or no tensors": len(rows) - len(verdicts),
-            "lies": {v["op"]: v["lies"] for v in lying}}
+    return {"schemas": len(rows), "asked": len(verdicts), "compared": len(called), "calls": sum(v["calls"] for v in called),
+            "not compared": dict(collections.Counter(v["why"] for v in verdicts if not v["calls"])),
+            "no tensors, or another backend's": sum(not is_testable(r) for r in rows),
+            "lies": {v["op"]: v["lies"] for v in called if v["lies"]}}
 
 
 def main():

@@ -11,6 +11,7 @@ Exit status: 0 = same, 1 = different, 2 = cannot be lowered, read or run.
 import argparse
 import contextlib
 import copy
+import functools
 import logging
 import sys
 import warnings
@@ -53,11 +54,17 @@ def to_edge_manager(program):
 
 # -------------------------------------------------------------------------------------------------------------------- eager
 
+@functools.lru_cache(maxsize=4)
+def functional(program):
+    """The program without in-place ops. Longer than all the rest of a comparison, hence kept for those that follow."""
+    return program.run_decompositions() if program.dialect == "TRAINING" else program
+
+
 class Eager:
     """The meaning of an ATen program, call by call: state, outputs, mutated inputs."""
 
     def __init__(self, program):
-        self.program = program.run_decompositions() if program.dialect == "TRAINING" else program
+        self.program = functional(program)
         known = {**self.program.constants, **self.program.state_dict}
         self.state = {spec.target: known[spec.target].detach().clone() for spec in self.program.graph_signature.input_specs
                       if spec.kind in (InputKind.BUFFER, InputKind.PARAMETER, InputKind.CONSTANT_TENSOR)}

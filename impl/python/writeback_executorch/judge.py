@@ -12,14 +12,13 @@ A refusal by the tool is counted and shown; exit status 1 where anything differs
 import argparse
 import collections
 import concurrent.futures
-import json
 import os
 import sys
 
 import torch
 
 from . import randoms, tool
-from .errors import BridgeError, main_of
+from .errors import main_of
 
 
 def cells(value):
@@ -77,52 +76,58 @@ def check_interpreter(program, answer, expected, counts=None):
     return None
 
 
-def judge(seed, nodes):
-    """Counts of what happened to one program, and a list of failures."""
-    program, _ = randoms.draw(seed, nodes)
-    text = program.text()
-    counts, failures = collections.Counter(programs=1, nodes=len(program.nodes)), []
-    for lowering in ("executorch", "none"):
-        options = ["--lowering", lowering]
-        try:
-            choice = ["--copy-may-alias"] if program.may_alias is False else []
-            answer = json.loads(tool.run(["run", "-", "--json", "--trace", "--seed", str(seed), *options, *choice], text))
-            placement = tool.place(text, options, accept=(0, 1))
-        except BridgeError as e:
+def check_placement(program, placement, inputs, expected, lowered, counts):
+    """None where the program with our copies leaves what it should, else a sentence."""
+    try:
+        got = program.execute(inputs, *events_of(placement), lowered)
+    except randoms.Refused:  # an in-place op of a view_copy and its base: no kernel of torch's runs it as lowered
+        counts["lowered runs that PyTorch refuses" if lowered else "runs that PyTorch refuses"] += 1
+        return None if lowered else "PyTorch refuses a node that it took without copies"
+    except RuntimeError as e:
+        return f"PyTorch refuses: {e}"
+    counts["placed runs"] += 1
+    said = difference(program, got, expected)
+    return said and f"run {'lowered' if lowered else 'as written'}: {said[0]} should be {said[1]}, is {said[2]}"
+
+
+def judge(program, lowering, answer, placement):
+    """Counts of what happened to a program, and a list of sentences: what is wrong with the tool's two answers."""
+    counts = collections.Counter({"judged": 1, "nodes": len(program.nodes)})
+    for refused in (answer, placement):
+        if "error" in refused:
             counts["refused"] += 1
-            failures.append((seed, f"refused with --lowering {lowering}: {e}"))
-            continue
-        inputs = inputs_of(program, answer)
-        expected = program.execute(inputs)
-        counts["values"] += len(expected[0])
-        said = check_interpreter(program, answer, expected, counts)
-        if said:
-            failures.append((seed, f"interpreter, --lowering {lowering}: {said}"))
-        hazards = bool(placement["lowering_hazards"])
-        counts["lowering hazards"] += hazards
-        events, reads_first = events_of(placement)
-        for lowered in (False, True) if lowering == "executorch" and not hazards else (False,):
-            try:
-                got = program.execute(inputs, events, reads_first, lowered)
-            except randoms.Refused:  # an in-place op of a view_copy and its base: no kernel of torch's runs it as lowered
-                counts["lowered runs that PyTorch refuses"] += 1
-                continue
-            except RuntimeError as e:
-                failures.append((seed, f"placement, --lowering {lowering}: PyTorch refuses: {e}"))
-                continue
-            counts["placed runs"] += 1
-            said = difference(program, got, expected)
-            if said:
-                how = "lowered" if lowered else "as written"
-                failures.append((seed, f"placement, --lowering {lowering}, run {how}: {said[0]} should be {said[1]}, is {said[2]}"))
+            return counts, [f"refused: {refused['error']}"]
+    inputs = inputs_of(program, answer)
+    expected = program.execute(inputs)
+    counts["values"] += len(expected[0])
+    said = [check_interpreter(program, answer, expected, counts)]
+    hazards = bool(placement["lowering_hazards"])
+    counts["lowering hazards"] += hazards
+    for lowered in (False, True) if lowering == "executorch" and not hazards else (False,):
+        said.append(check_placement(program, placement, inputs, expected, lowered, counts))
+    return counts, [s for s in said if s]
+
+
+def judge_seeds(seeds, nodes):
+    """The same for the programs of seeds, with the lowering on and off; the tool is asked for all of them at once."""
+    programs = [randoms.draw(seed, nodes)[0] for seed in seeds]
+    requests = [{"program": p.text(), "seed": seed, "alias": p.may_alias is not False, "trace": True} for p, seed in zip(programs, seeds)]
+    counts, failures = collections.Counter(programs=len(programs)), []
+    for lowering in ("executorch", "none"):
+        answers, placements = (tool.batch([command, "-", "--lowering", lowering], requests) for command in ("run", "place"))
+        for seed, program, answer, placement in zip(seeds, programs, answers, placements):
+            counted, said = judge(program, lowering, answer, placement)
+            counts += counted
+            failures += [(seed, f"--lowering {lowering}: {s}") for s in said]
     return counts, failures
 
 
-def judge_many(first, programs, nodes=8, jobs=None):
+def judge_many(first, programs, nodes=8, jobs=None, at_once=250):
     counts, failures = collections.Counter(), []
     torch.set_num_threads(1)
-    with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count()) as pool:  # the threads wait for processes
-        for c, f in pool.map(lambda seed: judge(seed, nodes), range(first, first + programs)):
+    chunks = [range(start, min(start + at_once, first + programs)) for start in range(first, first + programs, at_once)]
+    with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count()) as pool:  # a thread judges while another waits for the tool
+        for c, f in pool.map(lambda seeds: judge_seeds(seeds, nodes), chunks):
             counts += c
             failures += f
     return counts, failures

@@ -220,15 +220,15 @@ class Drawing:
     def __init__(self, seed, nodes, functional=False):
         self.functional = functional
         self.random = random.Random(seed)
-        torch.manual_seed(seed)
+        self.generator = torch.Generator().manual_seed(seed)
         self.program = Program([], [], [], [])
         self.env = {}
         self.count = nodes
 
     def contents(self, dtype, sizes):
         if dtype is torch.bool:
-            return torch.randint(0, 2, sizes).bool()
-        return torch.randint(0 if dtype is torch.uint8 else -4, 5, sizes).to(dtype)
+            return torch.randint(0, 2, sizes, generator=self.generator).bool()
+        return torch.randint(0 if dtype is torch.uint8 else -4, 5, sizes, generator=self.generator).to(dtype)
 
     def draw(self):
         self.draw_placeholders()
@@ -362,7 +362,7 @@ class Drawing:
 
     def in_place(self):
         a = self.writable()
-        b = self.pick()
+        b = a and self.pick(lambda t: not disturbs(self.env[a], t))
         return a and self.random.choice([("aten.add_.Tensor", (Ref(a), Ref(b))), ("aten.mul_.Tensor", (Ref(a), Ref(b))),
                                          ("aten.copy_.default", (Ref(a), Ref(b))), ("aten.fill_.Scalar", (Ref(a), self.random.randint(0, 3))),
                                          ("aten.neg_.default", (Ref(a),)), ("aten.zero_.default", (Ref(a),)),
@@ -374,7 +374,8 @@ class Drawing:
             wanted = torch.broadcast_shapes(self.env[a].shape, self.env[b].shape)
         except RuntimeError:
             return None
-        c = self.pick(lambda t: t.shape == wanted and not overlaps_itself(t))
+        operands = self.env[a], self.env[b]
+        c = self.pick(lambda t: t.shape == wanted and not overlaps_itself(t) and not any(disturbs(t, o) for o in operands))
         return c and (self.random.choice(["aten.add.out", "aten.mul.out", "aten.sub.out"]), (Ref(a), Ref(b)), {"out": Ref(c)})
 
     def foreach(self):
@@ -396,7 +397,8 @@ class Drawing:
         return b and (self.random.choice(["aten.cat.default", "aten.stack.default"]), ([Ref(a), Ref(b)],))
 
     def scatter(self):
-        a = self.pick(lambda t: t.dim() > 0 and t.shape[0] > 1)
+        # Of a tensor that overlaps itself torch makes a result that overlaps itself too, and what it then holds is an accident.
+        a = self.pick(lambda t: t.dim() > 0 and t.shape[0] > 1 and not overlaps_itself(t))
         if a is None:
             return None
         t, r = self.env[a], self.random
@@ -434,11 +436,25 @@ class Drawing:
             self.program.outputs.append(self.pick())
 
 
-def overlaps_itself(t):
-    offsets = {t.storage_offset()}
+def cells_of(t):
+    """The place in its storage of each element."""
+    cells = [t.storage_offset()]
     for size, stride in zip(t.shape, t.stride()):
-        offsets = {o + i * stride for o in offsets for i in range(size)}
-    return len(offsets) < t.numel()
+        cells = [c + i * stride for c in cells for i in range(size)]
+    return cells
+
+
+def overlaps_itself(t):
+    return len(set(cells_of(t))) < t.numel()
+
+
+def disturbs(written, read):
+    """Whether a kernel that writes one and reads the other may read what it has written: torch does not refuse all of these, and the
+    order is the kernel's."""
+    if written.untyped_storage()._cdata != read.untyped_storage()._cdata:
+        return False
+    ours, theirs = cells_of(written), cells_of(read)
+    return ours != theirs and not set(ours).isdisjoint(theirs)
 
 
 def fits_into(value, target):

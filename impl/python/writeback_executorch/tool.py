@@ -22,17 +22,38 @@ def program():
     return found
 
 
+def _finished(arguments, text):
+    try:
+        return subprocess.run([program(), *arguments], input=text, capture_output=True, text=True)
+    except OSError as e:
+        raise BridgeError(f"the program writeback could not be run: {e}") from e
+
+
+def _said(done):
+    return done.stderr.strip() or done.stdout.strip() or f"exit status {done.returncode}"
+
+
 def run(arguments, text="", accept=(0,)):
     """Runs `writeback ARGUMENTS` with `text` on its standard input and gives what it prints. A status that is not in `accept`
     is a BridgeError with the program's own message."""
-    try:
-        done = subprocess.run([program(), *arguments], input=text, capture_output=True, text=True)
-    except OSError as e:
-        raise BridgeError(f"the program writeback could not be run: {e}") from e
+    done = _finished(arguments, text)
     if done.returncode not in accept:
-        said = done.stderr.strip() or done.stdout.strip() or f"exit status {done.returncode}"
-        raise BridgeError(f"writeback {' '.join(arguments)} failed: {said}")
+        raise BridgeError(f"writeback {' '.join(arguments)} failed: {_said(done)}")
     return done.stdout
+
+
+def batch(arguments, requests):
+    """The answers of `writeback ARGUMENTS --batch` to requests, an object each; {"error": ...} where one was refused. A request at
+    which the program ends is answered by what it said last, and the rest is asked again."""
+    answers = []
+    while len(answers) < len(requests):
+        done = _finished([*arguments, "--batch"], "".join(json.dumps(r) + "\n" for r in requests[len(answers):]))
+        if done.returncode < 0:
+            raise BridgeError(f"writeback {' '.join(arguments)} was ended by signal {-done.returncode}")
+        answers += map(json.loads, done.stdout.splitlines())
+        if len(answers) < len(requests):
+            answers.append({"error": _said(done)})
+    return answers
 
 
 def place(text, arguments=(), accept=(0,)):
