@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "fuzz/outside.h"
 #include "impl/cli/batch.h"
 #include "impl/cli/command.h"
 #include "impl/cli/implementation.h"
@@ -34,6 +35,7 @@ constexpr const char* kFooter =
     "  writeback place model.pt2 --emit dot | dot -Tsvg the graph with its hazards\n";
 
 std::string emitted(const PlaceArguments& args, const Program& program, const Options& options, const impl::PlaceResult& result) {
+  if (args.emit == "request") return fuzz::request_for(program, options) + "\n";
   if (args.emit == "dot") return impl::place_dot(program, result);
   const Program placed =
       impl::rewrite(program, result.placement, args.savings, options, impl::copy_comments(program, result)).program;
@@ -76,8 +78,11 @@ void add_place(CLI::App& app, Session& session) {
   command.footer(kFooter);
   command.add_option("PROGRAM", args->program, "Program to place, '-' = standard input")->required();
   command.add_option("-o,--output", args->output, "Write the placed program to FILE")->type_name("FILE");
-  command.add_option("--emit", args->emit, "Form of the placed program: text (default), json (export schema) or dot")
-      ->check(CLI::IsMember({"text", "json", "dot"}));
+  command
+      .add_option("--emit", args->emit,
+                  "Form of the placed program: text (default), json (export schema) or dot; or request: the line that an\n"
+                  "implementation in another process is sent for the program")
+      ->check(CLI::IsMember({"text", "json", "dot", "request"}));
   command.add_flag("--explain", args->explain, "Print the table of copies: end slot, earliest slot, reason");
   command.add_flag("--forward", args->savings.forward,
                    "Later readers of a value take the state that it was copied to, so that it dies early");

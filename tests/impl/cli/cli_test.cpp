@@ -125,6 +125,12 @@ TEST(Cli, ACopyBeforeItsValueIsComputedIsUnsafe) {
   EXPECT_EQ(run("check " + file_with("early.txt", text)).status, 2) << "alone it is no program";
 }
 
+TEST(Cli, PlaceEmitsWhatAnOutsideImplementationIsSent) {
+  const auto request = nlohmann::json::parse(run("place " + corpus("swap-buffers.txt") + " --emit request").out);
+  EXPECT_EQ(request["options"]["lowering"], "executorch");
+  EXPECT_EQ(run("place " + file_with("sent.json", request["program"].dump())).status, 0) << "the program in it is read again";
+}
+
 /// The answers to a batch of the command: one line each.
 std::vector<nlohmann::json> batch(const std::string& command, const std::string& requests) {
   std::istringstream out(run(command + " - --batch < " + file_with("batch.jsonl", requests), "2>/dev/null").out);
