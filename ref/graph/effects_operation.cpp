@@ -40,6 +40,7 @@ bool weakens(Correction correction) {
     case Correction::writes:
     case Correction::uninitialized:
     case Correction::observed:
+    case Correction::random:
     case Correction::refused:
       return false;
   }

@@ -119,6 +119,9 @@ void apply(const Override& row, const Schema& schema, EffectRule& rule) {
     case Correction::observed:
       rule.set(Trait::observed);
       return;
+    case Correction::random:
+      rule.set(Trait::random);
+      return;
     case Correction::not_random:
       rule.clear(Trait::random);
       return;

@@ -14,6 +14,7 @@ constexpr std::string_view kStatistics = "updates the running statistics when tr
 constexpr std::string_view kFresh = "the new cells hold whatever was there";
 constexpr std::string_view kSwitchesStorage = "changes which storage its argument has, or how large it is";
 constexpr std::string_view kAssert = "fails where its condition does not hold";
+constexpr std::string_view kTest = "an op of torch's own tests that may return its input";
 constexpr std::string_view kFunctionalFill = "the functional form of an op that writes every cell";
 
 constexpr Override kOverrides[] = {
@@ -65,6 +66,19 @@ constexpr Override kOverrides[] = {
     {"aten::_cast_Int", may_alias, "", "", kOwnStorage},
     {"aten::_cast_Long", may_alias, "", "", kOwnStorage},
     {"aten::_cast_Short", may_alias, "", "", kOwnStorage},
+    {"aten::_to_cpu", may_alias, "", "", kOwnStorage},
+    {"aten::_pack_sequence", may_alias, "output,batch_sizes,sorted_indices,unsorted_indices", "", "puts its arguments together"},
+    {"aten::histogramdd.TensorList_bins", may_alias, "bins", "", "returns the edges that it was given"},
+    {"aten::set.source_Tensor", may_alias, "source", "", kSwitchesStorage},
+    {"aten::cumprod_backward", may_alias, "grad", "", kOwnStorage},
+    {"aten::to_dense_backward", may_alias, "grad", "", kOwnStorage},
+    {"aten::_remove_batch_dim", may_alias, "", "", kOwnStorage},
+    {"aten::_foobar", may_alias, "", "", kTest},
+    {"aten::_test_optional_filled_intlist", may_alias, "", "", kTest},
+    {"aten::_test_optional_floatlist", may_alias, "", "", kTest},
+    {"aten::_test_optional_intlist", may_alias, "", "", kTest},
+    {"aten::_test_parallel_materialize", may_alias, "", "", kTest},
+    {"aten::_test_string_default", may_alias, "", "", kTest},
     {"aten::dropout", may_alias, "", "train=False|p=0", "returns its input in evaluation mode"},
     {"aten::feature_dropout", may_alias, "", "train=False|p=0", "returns its input in evaluation mode"},
     {"aten::alpha_dropout", may_alias, "", "train=False|p=0", "returns its input in evaluation mode"},
@@ -80,6 +94,9 @@ constexpr Override kOverrides[] = {
     {"aten::batch_norm_update_stats", writes, "running_mean,running_var", "", kStatistics},
     {"aten::batch_norm_gather_stats", writes, "running_mean,running_var", "", kStatistics},
     {"aten::batch_norm_gather_stats_with_counts", writes, "running_mean,running_var", "", kStatistics},
+    {"aten::_no_grad_embedding_renorm_", writes, "weight", "", "an in-place op without annotation"},
+    {"aten::_no_grad_embedding_renorm_", alias, "weight", "", "an in-place op without annotation"},
+    {"aten::_compute_linear_combination.out", writes, "out", "", "adds to what is there"},
 
     // Annotated as written, yet left alone.
     {"aten::_native_batch_norm_legit", writes_nothing, "running_mean,running_var", "training=False",
@@ -195,6 +212,7 @@ constexpr Override kOverrides[] = {
     {"aten::resize", uninitialized, "", "", "cells beyond the old size hold whatever was there"},
     {"aten::resize_as", uninitialized, "", "", "cells beyond the old size hold whatever was there"},
     {"dim_order_ops::_empty_dim_order", uninitialized, "", "", kFresh},
+    {"aten::_make_dep_token", uninitialized, "", "", kFresh},
     {"prims::empty", uninitialized, "", "", kFresh},
     {"prims::empty_strided", uninitialized, "", "", kFresh},
     {"prims::empty_permuted", uninitialized, "", "", kFresh},
@@ -211,7 +229,9 @@ constexpr Override kOverrides[] = {
     {"aten::_functional_sym_constrain_range_for_size", observed, "", "", kAssert},
     {"aten::_print", observed, "", "", "prints"},
 
-    // A probability of 0 draws nothing.
+    // Not tagged, yet they draw; tagged, yet a probability of 0 draws nothing.
+    {"aten::_no_grad_normal_", random, "", "", "a tag is missing"},
+    {"aten::_no_grad_uniform_", random, "", "", "a tag is missing"},
     {"aten::dropout", not_random, "", "train=False", "draws nothing in evaluation mode"},
     {"aten::native_dropout", not_random, "", "train=False", "draws nothing in evaluation mode"},
     {"aten::scaled_dot_product_attention", not_random, "", "dropout_p=0", "draws nothing without dropout"},

@@ -21,6 +21,7 @@ enum class Correction : std::uint8_t {
   writes_nothing,  ///< the argument is not written, though the schema says so
   uninitialized,   ///< the results' cells are unspecified
   observed,        ///< kept alive whatever becomes of the result
+  random,          ///< draws, though it is not tagged nondeterministic_seeded
   not_random,      ///< tagged nondeterministic_seeded, yet draws nothing
   refused          ///< outside what this tool can judge
 };
