@@ -3,30 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "ref/graph/effect_names.h"
 #include "ref/graph/effects_operation.h"
 
 namespace writeback {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-const char* name_of(ResultKind kind) {
-  switch (kind) {
-    case ResultKind::none:
-      return "none";
-    case ResultKind::fresh:
-      return "fresh";
-    case ResultKind::same:
-      return "same";
-    case ResultKind::alias:
-      return "alias";
-    case ResultKind::may_alias:
-      return "may_alias";
-    case ResultKind::opaque:
-      return "opaque";
-  }
-  return "";
-}
 
 constexpr std::pair<Trait, const char*> kTraits[] = {
     {Trait::opaque, "opaque"},     {Trait::random, "random"},   {Trait::uninitialized, "uninitialized"},

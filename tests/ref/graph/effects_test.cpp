@@ -1,9 +1,11 @@
 #include "ref/graph/effects.h"
 
 #include <gtest/gtest.h>
+
 #include <algorithm>
 
 #include "ref/graph/cellwise.h"
+#include "ref/graph/effect_names.h"
 #include "ref/graph/error.h"
 #include "ref/graph/overrides.h"
 #include "ref/graph/text.h"
@@ -27,24 +29,6 @@ Program program(const std::string& body, const std::string& head = "") {
       "    b_b: BUFFER target='b' persistent=True\n    x: USER_INPUT\n    c: USER_INPUT\n\n    # outputs\n    x: USER_OUTPUT\n");
 }
 
-std::string kind_name(ResultKind kind) {
-  switch (kind) {
-    case ResultKind::none:
-      return "none";
-    case ResultKind::fresh:
-      return "fresh";
-    case ResultKind::same:
-      return "same";
-    case ResultKind::alias:
-      return "alias";
-    case ResultKind::may_alias:
-      return "may_alias";
-    case ResultKind::opaque:
-      return "opaque";
-  }
-  return "?";
-}
-
 /// "b_a:rw x:r -> same[0]": the effect of the last node (or the one named) in words.
 std::string effect(const Program& p, const Options& options = {}, const std::string& name = "") {
   const Effects effects(p, options);
@@ -56,7 +40,7 @@ std::string effect(const Program& p, const Options& options = {}, const std::str
   }
   text += "->";
   for (const ResultEffect& r : effects.results(n)) {
-    text += " " + kind_name(r.kind) + (r.list ? "*" : "") + (r.elementwise ? "e" : "");
+    text += " " + std::string(name_of(r.kind)) + (r.list ? "*" : "") + (r.elementwise ? "e" : "");
     if (r.operands.empty()) continue;
     text += "[";
     for (const std::uint32_t o : r.operands) text.append(text.back() == '[' ? "" : ",").append(std::to_string(o));
