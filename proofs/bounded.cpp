@@ -20,12 +20,13 @@ std::vector<Row> prove_steps(std::size_t nodes, const ProveOptions& options) {
   const Logic logic(context);
   const Encoding encoding(logic, nodes, Writes::assumed);
   const Workspace workspace(options.smt2);
-  z3::expr_vector assumptions = vector_of(context, encoding.assumptions());
   std::vector<Row> rows;
   for (const Claim& claim : encoding.claims()) {
-    rows.push_back(decide({fmt::format("bounded {}, {}", nodes, claim.name), assumptions, !claim.broken}, Second::cadical, options,
-                          workspace));
-    assumptions.push_back(!claim.broken);
+    z3::expr_vector assumptions = vector_of(context, encoding.assumptions());
+    for (const Bool& given : claim.given) assumptions.push_back(given);
+    rows.push_back(decide({fmt::format("bounded {}, {}", nodes, claim.name), assumptions, !claim.broken, false}, Second::cadical,
+                          options, workspace));
+    fmt::print(stderr, "{} {} {:.2f} {}\n", name_of(rows.back().verdict), rows.back().claim, rows.back().seconds, rows.back().note);
   }
   return rows;
 }

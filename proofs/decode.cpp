@@ -45,8 +45,9 @@ class Decoder {
   std::string type(bool whole) const { return whole ? "f32[2, 2]" : "f32[1]"; }
   std::string call(std::size_t n);
   std::string computing_call(const SymbolicNode& x, std::size_t n) const;
-  bool uses_temporary(std::size_t r) const { return is(r < kCopies ? e_.copy[r].has_temporary : e_.output_first); }
+  bool uses_temporary(std::size_t r) const { return is(r < kCopies ? e_.copy[r].has_temporary : e_.output_first[r - kCopies]); }
   bool reads(std::size_t r) const;
+  std::uint32_t output_index(std::size_t r) const;
 
   const Encoding& e_;
   const z3::model& model_;
@@ -140,9 +141,10 @@ Program Decoder::program() {
     outputs += value + ", ";
     specs += fmt::format("    {}: BUFFER_MUTATION target='{}'\n", value, is(e_.copy[k].target_b) ? "b" : "a");
   }
-  if (reads(kCopies)) {
-    const std::string value = name(which(e_.reader[kCopies].value));
-    outputs += value;
+  for (std::size_t r = kCopies; r < kReaders; ++r) {
+    if (!reads(r)) continue;
+    const std::string value = name(which(e_.reader[r].value));
+    outputs += value + ", ";
     specs += fmt::format("    {}: USER_OUTPUT\n", value);
   }
   text += fmt::format(
@@ -154,6 +156,13 @@ Program Decoder::program() {
 
 bool Decoder::reads(std::size_t r) const {
   return r < kCopies ? !is(e_.copy[r].dropped) : which(e_.reader[r].value) < e_.reader[r].value.size();
+}
+
+/// Outputs that are not there are left out of the program.
+std::uint32_t Decoder::output_index(std::size_t r) const {
+  std::uint32_t index = kCopies;
+  for (std::size_t other = kCopies; other < r; ++other) index += reads(other) ? 1 : 0;
+  return index;
 }
 
 Placement Decoder::placement() {
@@ -181,7 +190,7 @@ Placement Decoder::placement() {
     if (r < kCopies)
       placement.copies[r].temporary = t;
     else
-      placement.outputs_read_first.push_back({kCopies, t});
+      placement.outputs_read_first.push_back({output_index(r), t});
   }
   return placement;
 }

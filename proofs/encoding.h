@@ -29,7 +29,8 @@ enum class Kind : std::uint8_t { fresh, view, in_place, may_alias, opaque, view_
 constexpr std::size_t kKinds = 6;
 constexpr std::size_t kPlaceholders = 3;  ///< a, b, x
 constexpr std::size_t kCopies = 2;
-constexpr std::size_t kReaders = kCopies + 1;  ///< the value of copy 0, of copy 1, the user output
+constexpr std::size_t kOutputs = 1;
+constexpr std::size_t kReaders = kCopies + kOutputs;  ///< the values of the copies, then the user outputs
 
 /// A tensor: the storage that it lies in (one-hot), whether it is one cell, and the cell of its first element (false: cell 0).
 struct Tensor {
@@ -86,12 +87,14 @@ struct SymbolicReader {
 /// at points 0, 2 and 4, copies are done at 1 and 3.
 using Moment = std::vector<Bool>;
 constexpr std::size_t kPoints = 5;
+constexpr bool is_copy_point(std::size_t point) { return point % kPoints % 2 == 1; }
 
 enum class Writes : std::uint8_t { assumed, faithful };
 
-/// Something that must never hold.
+/// Something that must never hold beside the assumptions.
 struct Claim {
   std::string name;
+  std::vector<Bool> given;  ///< what earlier claims have shown, as far as this one builds on it
   Bool broken;
 };
 
@@ -112,7 +115,7 @@ class Encoding {
   std::vector<SymbolicReader> reader;
   std::vector<Moment> done;      ///< of the copies
   std::vector<Moment> read;      ///< of the temporaries, one a reader
-  Bool output_first;             ///< the output is read through its temporary
+  std::vector<Bool> output_first;  ///< of the outputs: it is read through its temporary
   Bool shared, b_half, b_first;  ///< b lies in a's storage; b is one cell; the cell of its first element
 
  private:
@@ -121,22 +124,33 @@ class Encoding {
   using Cells = impl::Cells<BoundedDomain>;
   using NodeCells = impl::NodeCells<BoundedDomain>;
 
+  /// The two runs at one moment.
+  struct State {
+    Memory written, placed;
+  };
+
   void declare();
   void require_well_formed();
   void lay_out();
   void find_live();
-  void run_as_written();
-  void run_placed();
-  void run_slot(Memory&, std::size_t slot);
-  void run_node(Memory&, std::size_t n);
+  void run_whole();
+  void run_by_steps();
+  void run_slot(State&, std::size_t slot);
+  void run_node(State&, std::size_t n);
   Bool needed(std::size_t r) const;
-  Bool wanted(std::size_t storage, std::size_t cell, std::size_t slot) const;
-  Bool counterpart(const Memory&, std::size_t storage, std::size_t cell) const;
-  void claim_invariant(const Memory&, std::size_t slot);
-  void claim_final(std::size_t n);
+  Bool has_read(std::size_t r, std::size_t n) const;
+  Bool stores(std::size_t k, std::size_t storage, std::size_t cell, std::size_t n) const;
+  Bool wanted(std::size_t storage, std::size_t cell, std::size_t n) const;
+  Bool counterpart(const Memory& placed, std::size_t storage, std::size_t cell) const;
+  Bool cells_differ(const State&, std::size_t n) const;
+  Bool links_differ(const State&, std::size_t n) const;
+  Bool targets_differ(const State&, std::size_t n) const;
+  Bool values_differ(const State&, std::size_t n) const;
+  Bool ends_differ(const State&) const;
   Bool is_trap(std::size_t k) const;
-  Pair meant(std::size_t r) const;
-  void claim(std::string name, const Bool& broken) { claims_.push_back({std::move(name), broken}); }
+  Bool values_moved(const State&, std::size_t n) const;
+  Bool has_deadline(std::size_t r) const;
+  void claim(std::string name, const Bool& broken);
   void require_accepted();
   void require_readers_accepted(std::size_t r);
   void require_copy_accepted(std::size_t k);
@@ -176,12 +190,15 @@ class Encoding {
 
   Bool name(std::size_t index, std::size_t field, std::size_t element) const;
   Bool poison(std::size_t index, std::size_t element) const;
+  Memory initial() const;
+  Memory any_memory(const std::string& run, std::size_t n) const;
   Pair load(const Memory&, const Tensor&) const;
   void store(Memory&, const Tensor&, const Pair&, const Bool& enabled, std::size_t storages) const;
-  Bool loads_differ(const Memory& a, const Tensor& in_a, const Memory& b, const Tensor& in_b) const;
-  Memory initial() const;
+  Bool element_at(const Tensor& t, const Pair& elements, std::size_t cell) const;
+  Bool differ(const Pair&, const Pair&) const;
   void step(Memory&, std::size_t n, const std::vector<Tensor>& tensors, const Pair& copied, const Bool& copies,
             const Bool& right) const;
+  void step_as_written(Memory&, std::size_t n) const;
 
   const Logic& logic_;
   std::size_t count_;
@@ -189,12 +206,13 @@ class Encoding {
   BoundedDomain domain_;
   std::vector<Bool> assumptions_;
   std::vector<Claim> claims_;
+  std::vector<Bool> given_;  ///< for the next claim
 
   std::vector<Tensor> written_, placed_, root_;  ///< of each value: as written; as lowered in the placed run; its chain's root
   std::vector<Bool> by_lowering_;                ///< of each value: placed_ differs from written_ by a lowering choice
   std::vector<Bool> live_;
-  std::vector<Memory> memory_;      ///< as written, before each node and at the end
-  std::vector<Pair> read_;          ///< what each reader has read or will read
+  std::vector<Pair> meant_;         ///< what each reader should read: its value at the end of the run as written
+  std::vector<Pair> read_;          ///< what it does read
   std::vector<Tensor> target_;      ///< of each copy
   std::vector<NodeCells> touched_;  ///< by each node
 };

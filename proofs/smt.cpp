@@ -49,11 +49,11 @@ Sat sat_from_status(int status) { return status == 10 ? Sat::sat : status == 20 
 /// The tally of one row: every solver must give the expected answer to both questions.
 class Tally {
  public:
-  explicit Tally(std::string claim) { row_.claim = std::move(claim); }
+  Tally(std::string claim, bool ask_assumptions) : ask_assumptions_(ask_assumptions) { row_.claim = std::move(claim); }
 
   void ask(const std::string& solver, const std::function<Answer(bool negated)>& question) {
     row_.solver += (row_.solver.empty() ? "" : "+") + solver;
-    const Answer assumptions = question(false);
+    const Answer assumptions = ask_assumptions_ ? question(false) : Answer{Sat::sat, 0, {}};
     const Answer negated = question(true);
     row_.seconds += assumptions.seconds + negated.seconds;
     if (assumptions.sat == Sat::unsat) row_.vacuous = true;
@@ -74,6 +74,7 @@ class Tally {
   void note(const std::string& text) { row_.note += (row_.note.empty() ? "" : "; ") + text; }
 
   Row row_;
+  bool ask_assumptions_;
   bool all_proved_ = true, all_refuted_ = true;
 };
 
@@ -169,7 +170,7 @@ std::filesystem::path Workspace::file(const std::string& claim, const std::strin
 }
 
 Row decide(const Query& query, Second second, const ProveOptions& options, const Workspace& workspace) {
-  Tally tally(query.name);
+  Tally tally(query.name, query.alone);
   const bool propositional = second == Second::cadical;
   const std::string extension = propositional ? ".cnf" : ".smt2";
   // The two questions, as formulas and as files that bare solvers read.
@@ -177,7 +178,7 @@ Row decide(const Query& query, Second second, const ProveOptions& options, const
   const std::filesystem::path files[2] = {workspace.file(query.name + " assumptions", extension),
                                           workspace.file(query.name, extension)};
   if (workspace.kept() || options.solver != Solver::z3)
-    for (const int q : {0, 1}) write_file(files[q], propositional ? dimacs(formulas[q]) : smt_lib(formulas[q]));
+    for (const int q : {0, 1}) if (q == 1 || query.alone) write_file(files[q], propositional ? dimacs(formulas[q]) : smt_lib(formulas[q]));
   if (options.solver != Solver::cvc5)
     tally.ask("z3", [&](bool negated) { return ask_z3(formulas[negated ? 1 : 0], options.seconds); });
   if (options.solver != Solver::z3)

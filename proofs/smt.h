@@ -29,6 +29,7 @@ struct Query {
   std::string name;  ///< as in the row
   z3::expr_vector assumptions;
   z3::expr claim;
+  bool alone = true;  ///< false: that the assumptions have a model is asked elsewhere, of several queries at once
 
   /// The assumptions and the negated claim: unsatisfiable if the claim is proved.
   z3::expr_vector negated() const;

@@ -1,0 +1,293 @@
+// The two runs of the symbolic program (encoding.h): as written, and placed and lowered. They go forward side by side, one slot and
+// one node at a time.
+#include <fmt/format.h>
+
+#include "proofs/encoding.h"
+
+namespace writeback::proofs {
+
+// ---- what cells hold ----------------------------------------------------------------------------------------------------------
+
+/// What a node (or the world, for a placeholder) puts into the cells of one of its results.
+Bool Encoding::name(std::size_t index, std::size_t field, std::size_t element) const {
+  return logic_.variable(fmt::format("content {}.{}.{}", index, field, element));
+}
+
+/// What a node puts there that has read something else.
+Bool Encoding::poison(std::size_t index, std::size_t element) const {
+  return logic_.variable(fmt::format("poison {}.{}", index, element));
+}
+
+Encoding::Memory Encoding::initial() const {
+  Memory memory(values(), {logic_.constant(false), logic_.constant(false)});
+  for (std::size_t s = 0; s < kPlaceholders; ++s)
+    for (std::size_t c = 0; c < 2; ++c) memory[s][c] = name(s, 0, c);
+  return memory;
+}
+
+/// A memory of which nothing is known, with the storages that are there before node n.
+Encoding::Memory Encoding::any_memory(const std::string& run, std::size_t n) const {
+  Memory memory(values(), {logic_.constant(false), logic_.constant(false)});
+  for (std::size_t s = 0; s < kPlaceholders + n; ++s)
+    for (std::size_t c = 0; c < 2; ++c) memory[s][c] = logic_.variable(fmt::format("{} {}.{}.{}", run, n, s, c));
+  return memory;
+}
+
+/// The two elements of a tensor (one cell is broadcast).
+Encoding::Pair Encoding::load(const Memory& memory, const Tensor& t) const {
+  std::vector<Bool> cells[2];
+  for (const Pair& storage : memory)
+    for (std::size_t c = 0; c < 2; ++c) cells[c].push_back(storage[c]);
+  const Bool first = select(t.storage, cells[0]), second = select(t.storage, cells[1]);
+  return {logic_.choose(cell_of(t, 0), second, first), logic_.choose(cell_of(t, 1), second, first)};
+}
+
+void Encoding::store(Memory& memory, const Tensor& t, const Pair& elements, const Bool& enabled, std::size_t storages) const {
+  for (std::size_t s = 0; s < storages; ++s)
+    for (std::size_t c = 0; c < 2; ++c)
+      memory[s][c] = logic_.choose(logic_.both(enabled, covers(t, s, c)), element_at(t, elements, c), memory[s][c]);
+}
+
+/// The element of a tensor at a cell that it covers.
+Bool Encoding::element_at(const Tensor& t, const Pair& elements, std::size_t cell) const {
+  return logic_.choose(cell == 0 ? t.first : logic_.no(t.first), elements[1], elements[0]);
+}
+
+Bool Encoding::differ(const Pair& x, const Pair& y) const {
+  return logic_.either(logic_.differ(x[0], y[0]), logic_.differ(x[1], y[1]));
+}
+
+/// What a node writes. `copied` are the elements that it holds if it `copies`; if not `right` it writes poison.
+void Encoding::step(Memory& memory, std::size_t n, const std::vector<Tensor>& tensors, const Pair& copied, const Bool& copies,
+                    const Bool& right) const {
+  const SymbolicNode& x = node[n];
+  const std::size_t home = kPlaceholders + n;
+  const auto named = [&](std::size_t field) {
+    const auto content = [&](std::size_t e) { return logic_.choose(right, name(home, field, e), poison(home, e)); };
+    return Pair{content(0), content(1)};
+  };
+  store(memory, select(x.a, tensors), named(0), logic_.either(x.is(Kind::in_place), logic_.both(x.is(Kind::opaque), x.writes_a)),
+        home);
+  store(memory, select(x.b, tensors), named(1), logic_.both(x.is(Kind::opaque), x.writes_b), home);
+  const Pair fresh = named(2);
+  for (std::size_t c = 0; c < 2; ++c) memory[home][c] = logic_.choose(copies, copied[c], fresh[c]);
+}
+
+void Encoding::step_as_written(Memory& memory, std::size_t n) const {
+  const SymbolicNode& x = node[n];
+  const Bool copies = logic_.either(x.is(Kind::view_copy), logic_.both(x.is(Kind::may_alias), logic_.no(x.aliases)));
+  step(memory, n, written_, load(memory, select(x.a, written_)), copies, logic_.constant(true));
+}
+
+// ---- what holds between the two runs ------------------------------------------------------------------------------------------
+
+/// The reader reads something at all: a dropped copy does not, nor an output that is not there.
+Bool Encoding::needed(std::size_t r) const { return r < kCopies ? logic_.no(copy[r].dropped) : logic_.any(reader[r].value); }
+
+/// The reader has read before slot n.
+Bool Encoding::has_read(std::size_t r, std::size_t n) const {
+  return n == 0 ? logic_.constant(false) : before_node(reader_moment(r), n - 1);
+}
+
+/// A kept copy writes the cell of a placeholder; before slot n.
+Bool Encoding::stores(std::size_t k, std::size_t storage, std::size_t cell, std::size_t n) const {
+  return logic_.all({logic_.no(copy[k].dropped), covers(target_[k], storage, cell),
+                     n == 0 ? logic_.constant(false) : before_node(done[k], n - 1)});
+}
+
+/// From slot n on a live node reads the cell, or a reader does, or it is a placeholder's and ends as the nodes leave it.
+Bool Encoding::wanted(std::size_t storage, std::size_t cell, std::size_t n) const {
+  std::vector<Bool> why;
+  for (std::size_t m = n; m < count_; ++m) {
+    why.push_back(logic_.all({live_[m], reads_a(m), covers(select(node[m].a, written_), storage, cell)}));
+    why.push_back(logic_.all({live_[m], reads_b(m), covers(select(node[m].b, written_), storage, cell)}));
+  }
+  for (std::size_t r = 0; r < kReaders; ++r)
+    why.push_back(logic_.all({needed(r), logic_.no(has_read(r, n)), covers(select(reader[r].value, written_), storage, cell)}));
+  if (storage < kPlaceholders) {
+    std::vector<Bool> copied;
+    for (std::size_t k = 0; k < kCopies; ++k)
+      copied.push_back(logic_.both(logic_.no(copy[k].dropped), covers(target_[k], storage, cell)));
+    why.push_back(logic_.no(logic_.any(copied)));
+  }
+  return logic_.any(why);
+}
+
+/// What a cell of the run as written is in the placed run: the storage of a lowered view_copy lies in its root's.
+Bool Encoding::counterpart(const Memory& placed, std::size_t storage, std::size_t cell) const {
+  if (storage < kPlaceholders) return placed[storage][cell];
+  const SymbolicNode& owner = node[storage - kPlaceholders];
+  return logic_.choose(logic_.both(owner.is(Kind::view_copy), owner.lowered), load(placed, placed_[storage])[cell],
+                       placed[storage][cell]);
+}
+
+/// Cells that are still wanted hold the same in both runs.
+Bool Encoding::cells_differ(const State& state, std::size_t n) const {
+  std::vector<Bool> broken;
+  for (std::size_t s = 0; s < kPlaceholders + n; ++s)
+    for (std::size_t c = 0; c < 2; ++c)
+      broken.push_back(logic_.both(wanted(s, c, n), logic_.differ(state.written[s][c], counterpart(state.placed, s, c))));
+  return logic_.any(broken);
+}
+
+/// What a later view_copy will read as written, its root holds: it may be re-based.
+Bool Encoding::links_differ(const State& state, std::size_t n) const {
+  std::vector<Bool> broken;
+  for (std::size_t m = n; m < count_; ++m)
+    for (std::size_t v = 0; v < kPlaceholders + n; ++v)
+      broken.push_back(logic_.all({live_[m], node[m].is(Kind::view_copy), node[m].a[v],
+                                   differ(load(state.written, written_[v]), load(state.placed, root_[v]))}));
+  return logic_.any(broken);
+}
+
+/// A cell that a copy has written holds what the last one wrote.
+Bool Encoding::targets_differ(const State& state, std::size_t n) const {
+  std::vector<Bool> broken;
+  for (std::size_t s = 0; s < kPlaceholders; ++s)
+    for (std::size_t c = 0; c < 2; ++c) {
+      const Bool first = stores(0, s, c, n), second = stores(1, s, c, n);
+      const Bool stored = logic_.choose(second, element_at(target_[1], meant_[1], c), element_at(target_[0], meant_[0], c));
+      broken.push_back(logic_.both(logic_.either(first, second), logic_.differ(state.placed[s][c], stored)));
+    }
+  return logic_.any(broken);
+}
+
+/// A value that no lowering changes and that has been read stays as it was read, until a copy overwrites it; so two such values
+/// that share a cell have it in common.
+Bool Encoding::values_moved(const State& state, std::size_t n) const {
+  std::vector<Bool> broken;
+  for (std::size_t s = 0; s < kPlaceholders; ++s)
+    for (std::size_t c = 0; c < 2; ++c) {
+      std::vector<Bool> read, element;
+      for (std::size_t r = 0; r < kCopies; ++r) {
+        const Tensor value = select(reader[r].value, placed_);
+        read.push_back(logic_.all({needed(r), has_read(r, n), logic_.no(has_deadline(r)), covers(value, s, c)}));
+        element.push_back(element_at(value, meant_[r], c));
+        broken.push_back(logic_.all({read[r], logic_.no(logic_.either(stores(0, s, c, n), stores(1, s, c, n))),
+                                     logic_.differ(state.placed[s][c], element[r])}));
+      }
+      broken.push_back(logic_.all({read[0], read[1], logic_.differ(element[0], element[1])}));
+    }
+  return logic_.any(broken);
+}
+
+/// Before node n a value holds what its reader should read: at the end all do; before that, those that have been read by then.
+Bool Encoding::values_differ(const State& state, std::size_t n) const {
+  std::vector<Bool> broken;
+  for (std::size_t r = 0; r < kReaders; ++r) {
+    const Bool final = n == count_ ? logic_.constant(true) : logic_.both(needed(r), has_read(r, n + 1));
+    broken.push_back(logic_.both(final, differ(load(state.written, select(reader[r].value, written_)), meant_[r])));
+  }
+  return logic_.any(broken);
+}
+
+// ---- the steps ----------------------------------------------------------------------------------------------------------------
+
+/// Reads and copies of one slot. A copy then stores what it has read or, where the claims are assumed one after the other, what it
+/// should.
+void Encoding::run_slot(State& state, std::size_t slot) {
+  std::vector<std::vector<Bool>> wrong(kReaders);
+  for (std::size_t p = kPoints * slot; p < kPoints * (slot + 1); ++p) {
+    for (std::size_t r = 0; r < kReaders; ++r) {
+      const Pair now = load(state.placed, select(reader[r].value, placed_));
+      const Bool here = at(reader_moment(r), p);
+      wrong[r].push_back(logic_.both(here, differ(now, meant_[r])));
+      if (writes_ == Writes::faithful)
+        for (std::size_t e = 0; e < 2; ++e) read_[r][e] = logic_.choose(here, now[e], read_[r][e]);
+    }
+    if (!is_copy_point(p)) continue;
+    for (std::size_t k = 0; k < kCopies; ++k)
+      store(state.placed, target_[k], read_[k], logic_.both(at(done[k], p), logic_.no(copy[k].dropped)), 2);
+  }
+  for (std::size_t r = 0; r < kReaders; ++r)
+    claim(fmt::format("slot {}, reader {}", slot, r), logic_.both(needed(r), logic_.any(wrong[r])));
+}
+
+void Encoding::run_node(State& state, std::size_t n) {
+  const SymbolicNode& x = node[n];
+  const Tensor source = select(logic_.both(x.is(Kind::view_copy), x.rebased), select(x.a, root_), select(x.a, placed_));
+  const Bool copies = logic_.either(logic_.both(x.is(Kind::view_copy), logic_.no(x.lowered)),
+                                    logic_.both(x.is(Kind::may_alias), logic_.no(x.aliases)));
+  const Bool wrong_a = differ(load(state.written, select(x.a, written_)), load(state.placed, source));
+  const Bool wrong_b = differ(load(state.written, select(x.b, written_)), load(state.placed, select(x.b, placed_)));
+  const Bool wrong = logic_.either(logic_.all({reads_a(n), logic_.no(copies), logic_.no(x.is(Kind::view_copy)), wrong_a}),
+                                   logic_.both(reads_b(n), wrong_b));
+  claim(fmt::format("node {}", n), logic_.both(live_[n], logic_.either(wrong, logic_.both(copies, wrong_a))));
+  step(state.placed, n, placed_, load(state.placed, source), copies, writes_ == Writes::assumed ? live_[n] : logic_.no(wrong));
+  step_as_written(state.written, n);
+}
+
+/// The end as it is meant: all values are read, then the targets are written in output order.
+Bool Encoding::ends_differ(const State& state) const {
+  Memory end = state.written;
+  for (std::size_t k = 0; k < kCopies; ++k) store(end, target_[k], meant_[k], logic_.constant(true), 2);
+  std::vector<Bool> bad;
+  for (std::size_t s = 0; s < kPlaceholders; ++s) bad.push_back(differ(end[s], state.placed[s]));
+  for (std::size_t r = kCopies; r < kReaders; ++r) {
+    const Pair output = load(state.placed, select(reader[r].value, placed_));
+    bad.push_back(logic_.all({needed(r), logic_.no(output_first[r - kCopies]), differ(meant_[r], output)}));
+  }
+  for (std::size_t k = 0; k < kCopies; ++k) bad.push_back(is_trap(k));
+  return logic_.any(bad);
+}
+
+/// A copy whose source overlaps its target without being it.
+Bool Encoding::is_trap(std::size_t k) const {
+  const Tensor value = select(reader[k].value, placed_);
+  std::vector<Bool> overlap;
+  for (std::size_t s = 0; s < 2; ++s)
+    for (std::size_t c = 0; c < 2; ++c) overlap.push_back(logic_.both(covers(value, s, c), covers(target_[k], s, c)));
+  return logic_.all(
+      {logic_.no(copy[k].dropped), logic_.no(copy[k].has_temporary), logic_.any(overlap), logic_.no(same(value, target_[k]))});
+}
+
+void Encoding::run_whole() {
+  State state{initial(), initial()};
+  for (std::size_t n = 0; n < count_; ++n) {
+    run_slot(state, n);
+    run_node(state, n);
+  }
+  run_slot(state, count_);
+  require(logic_.no(values_differ(state, count_)));
+  claim("end", ends_differ(state));
+}
+
+/// One step at a time, from any two memories that the invariant allows.
+void Encoding::run_by_steps() {
+  // Backwards: a value that has been read is not written any more. Together: before node n it holds what it holds at the end.
+  for (std::size_t n = count_; n-- > 0;) {
+    State state{any_memory("written", n), any_memory("placed", n)};
+    step_as_written(state.written, n);
+    given_ = {logic_.no(values_differ(state, n + 1))};
+    state.written = any_memory("written", n);
+    claim(fmt::format("values before node {}", n), values_differ(state, n));
+  }
+  given_.clear();
+  const auto claim_invariant = [&](const State& state, std::size_t n) {
+    claim(fmt::format("cells before slot {}", n), cells_differ(state, n));
+    claim(fmt::format("links before slot {}", n), links_differ(state, n));
+    claim(fmt::format("targets before slot {}", n), targets_differ(state, n));
+    claim(fmt::format("values in place before slot {}", n), values_moved(state, n));
+  };
+  claim_invariant({initial(), initial()}, 0);
+  for (std::size_t n = 0; n <= count_; ++n) {
+    State state{any_memory("written", n), any_memory("placed", n)};
+    given_ = {logic_.no(cells_differ(state, n)), logic_.no(links_differ(state, n)), logic_.no(targets_differ(state, n)),
+              logic_.no(values_moved(state, n)), logic_.no(values_differ(state, n))};
+    run_slot(state, n);
+    if (n == count_) {
+      claim("end", ends_differ(state));
+      break;
+    }
+    run_node(state, n);
+    claim_invariant(state, n + 1);
+  }
+}
+
+/// What must never hold, given what has been claimed before in this step.
+void Encoding::claim(std::string name, const Bool& broken) {
+  claims_.push_back({std::move(name), given_, broken});
+  given_.push_back(logic_.no(broken));
+}
+
+}  // namespace writeback::proofs
