@@ -20,14 +20,20 @@ std::vector<Row> prove_steps(std::size_t nodes, const ProveOptions& options) {
   const Logic logic(context);
   const Encoding encoding(logic, nodes, Writes::assumed);
   const Workspace workspace(options.smt2);
+  z3::expr_vector all = vector_of(context, encoding.assumptions());
   std::vector<Row> rows;
   for (const Claim& claim : encoding.claims()) {
     z3::expr_vector assumptions = vector_of(context, encoding.assumptions());
-    for (const Bool& given : claim.given) assumptions.push_back(given);
+    for (const Bool& given : claim.given) {
+      assumptions.push_back(given);
+      all.push_back(given);
+    }
     rows.push_back(decide({fmt::format("bounded {}, {}", nodes, claim.name), assumptions, !claim.broken, false}, Second::cadical,
                           options, workspace));
-    fmt::print(stderr, "{} {} {:.2f} {}\n", name_of(rows.back().verdict), rows.back().claim, rows.back().seconds, rows.back().note);
   }
+  // Not vacuous: what each step assumes is a part of what a run of some program satisfies.
+  rows.push_back(
+      decide({fmt::format("bounded {}, some program", nodes), all, logic.constant(true)}, Second::cadical, options, workspace));
   return rows;
 }
 

@@ -12,8 +12,8 @@
 
 namespace writeback::proofs {
 
-/// The theorem for programs of exactly `nodes` nodes (a smaller one is among them: its missing nodes are dead ones), one row a step
-/// of the placed run. A step is proved with the steps before it assumed, so all rows together are the theorem.
+/// The theorem for programs of exactly `nodes` nodes (a smaller one is among them: its missing nodes are dead ones), one row a
+/// claim of the encoding, and one that says that all of them speak of some program. All rows together are the theorem.
 std::vector<Row> prove_steps(std::size_t nodes, const ProveOptions&);
 
 /// A program of `nodes` nodes and a placement that the rules without `dropped` accept and that ends differently; nullopt if there

@@ -40,9 +40,15 @@ Encoding::Encoding(const Logic& logic, std::size_t nodes, Writes writes, std::op
   find_live();
   read_ = meant_;
   for (std::size_t n = 0; n < count_; ++n) touched_.push_back(node_cells(n));
-  writes_ == Writes::faithful ? run_whole() : run_by_steps();
+  at_node_.resize(count_);
   require_accepted();
   require_no_lowering_hazard();
+  if (writes == Writes::faithful) {
+    run_whole();
+    for (const std::vector<Bool>& more : at_node_) assumptions_.insert(assumptions_.end(), more.begin(), more.end());
+  } else {
+    run_by_steps();
+  }
 }
 
 // ---- variables ----------------------------------------------------------------------------------------------------------------
@@ -109,19 +115,41 @@ void Encoding::require_well_formed() {
     require(logic_.exactly_one(n.a));
     require(logic_.exactly_one(n.b));
     require(logic_.either(logic_.no(n.result_a), logic_.no(n.result_b)));
+    require_canonical(n);
   }
   for (std::size_t r = 0; r < kReaders; ++r)
     require(r < kCopies ? logic_.exactly_one(reader[r].value) : logic_.at_most_one(reader[r].value));
-  // A view_copy that is a user output stays a copy.
+  // A view_copy that is a user output stays a copy, unless the output is read first.
   for (std::size_t n = 0; n < count_; ++n)
     for (std::size_t r = kCopies; r < kReaders; ++r)
-      require(logic_.no(logic_.all({node[n].is(Kind::view_copy), node[n].lowered, reader[r].value[kPlaceholders + n]})));
+      require(logic_.no(logic_.all({node[n].is(Kind::view_copy), node[n].lowered, reader[r].value[kPlaceholders + n],
+                                    logic_.no(output_first[r - kCopies])})));
   // Copies stand at points of their own, temporaries before their copies.
-  std::vector<Bool> apart;
   for (std::size_t p = 0; p < points(); ++p)
     if (is_copy_point(p))
       require(logic_.no(logic_.all({at(done[0], p), at(done[1], p), logic_.no(copy[0].dropped), logic_.no(copy[1].dropped)})));
-  for (std::size_t k = 0; k < kCopies; ++k) require(logic_.implies(copy[k].has_temporary, before(read[k], done[k])));
+  for (std::size_t k = 0; k < kCopies; ++k) {
+    require(logic_.implies(copy[k].has_temporary, before(read[k], done[k])));
+    require(logic_.either(logic_.no(copy[k].dropped), logic_.no(copy[k].has_temporary)));
+  }
+}
+
+/// Of programs that differ in nothing but what a node does not use, one.
+void Encoding::require_canonical(const SymbolicNode& n) {
+  const auto only = [&](const Bool& bit, std::initializer_list<Kind> kinds) {
+    std::vector<Bool> some;
+    for (const Kind k : kinds) some.push_back(n.is(k));
+    require(logic_.implies(bit, logic_.any(some)));
+  };
+  for (const Bool* bit : {&n.writes_a, &n.writes_b, &n.result_a, &n.result_b}) only(*bit, {Kind::opaque});
+  for (const Bool* bit : {&n.lowered, &n.rebased}) only(*bit, {Kind::view_copy});
+  for (const Bool* bit : {&n.reads_a, &n.reads_b}) only(*bit, {Kind::fresh, Kind::in_place});
+  only(n.aliases, {Kind::may_alias});
+  only(n.half, {Kind::fresh, Kind::view, Kind::opaque});
+  only(n.flip, {Kind::view, Kind::opaque});
+  require(logic_.implies(n.is(Kind::fresh), logic_.implies(n.reads_b, n.reads_a)));
+  require(logic_.any({n.b[0], n.reads_b, n.is(Kind::opaque)}));
+  require(logic_.any({n.a[0], n.reads_a, logic_.no(n.is(Kind::fresh))}));
 }
 
 // ---- where tensors lie --------------------------------------------------------------------------------------------------------
@@ -181,8 +209,7 @@ Bool Encoding::covers(const Tensor& t, std::size_t storage, std::size_t cell) co
 }
 
 Bool Encoding::same(const Tensor& a, const Tensor& b) const {
-  return logic_.all(
-      {select(a.storage, b.storage), logic_.no(logic_.differ(a.half, b.half)), logic_.no(logic_.differ(a.first, b.first))});
+  return logic_.all({select(a.storage, b.storage), logic_.same(a.half, b.half), logic_.same(a.first, b.first)});
 }
 
 /// The same tensor, for the choice of node n.

@@ -5,10 +5,12 @@
 // tensor covers both, both flipped, or one. Nodes read and write two operands; kinds below. Two write-backs of any values to a or b
 // (one target twice as well), one user output; each copy dropped, direct or through a temporary; the output read first or last.
 //
-// How runs are compared. A cell holds the name of what the run as written puts there: (node, which result, element). In the placed
-// run a live node writes the same names as in the run as written: up to the first live node that reads something else that is
-// exactly what happens, so one claim a node ("it is not the first to read something else") is enough, and no functions are needed.
-// Dead nodes write poison. In the search for counterexamples (`Writes::faithful`) a node that reads something else writes poison.
+// How runs are compared. Contents are free bits: two runs differ if some contents make them differ. In the placed run a live node
+// writes the same contents as in the run as written: up to the first live node that reads something else that is exactly what
+// happens, so one claim a node ("it is not the first to read something else") is enough, and no functions are needed. Dead nodes
+// write poison. `Writes::assumed` goes step by step: from any two memories that an invariant relates, over one slot and one node,
+// to two that it relates again. `Writes::faithful` runs from start to end, a node that reads something else writes poison, and the
+// end alone is claimed: it looks for counterexamples, and where it finds none it says the same without the invariant.
 //
 // It errs to "unsafe": the lowering choices are more than ExecuTorch has (a view_copy may be re-based or not, turned or not), and
 // `accept` is given the cells that the nodes touch in this very run, where the real one has those of all runs.
@@ -113,10 +115,10 @@ class Encoding {
   std::vector<SymbolicNode> node;
   std::vector<SymbolicCopy> copy;
   std::vector<SymbolicReader> reader;
-  std::vector<Moment> done;      ///< of the copies
-  std::vector<Moment> read;      ///< of the temporaries, one a reader
+  std::vector<Moment> done;        ///< of the copies
+  std::vector<Moment> read;        ///< of the temporaries, one a reader
   std::vector<Bool> output_first;  ///< of the outputs: it is read through its temporary
-  Bool shared, b_half, b_first;  ///< b lies in a's storage; b is one cell; the cell of its first element
+  Bool shared, b_half, b_first;    ///< b lies in a's storage; b is one cell; the cell of its first element
 
  private:
   using Pair = std::array<Bool, 2>;  ///< the two cells of a storage, or the two elements of a tensor
@@ -131,10 +133,14 @@ class Encoding {
 
   void declare();
   void require_well_formed();
+  void require_canonical(const SymbolicNode&);
   void lay_out();
   void find_live();
   void run_whole();
   void run_by_steps();
+  void establish_layout();
+  void establish_order();
+  void establish(std::string name, const Bool& fact);
   void run_slot(State&, std::size_t slot);
   void run_node(State&, std::size_t n);
   Bool needed(std::size_t r) const;
@@ -149,13 +155,15 @@ class Encoding {
   Bool ends_differ(const State&) const;
   Bool is_trap(std::size_t k) const;
   Bool values_moved(const State&, std::size_t n) const;
-  Bool has_deadline(std::size_t r) const;
+  Bool changed_by_lowering(std::size_t r, std::size_t end) const;
   void claim(std::string name, const Bool& broken);
   void require_accepted();
   void require_readers_accepted(std::size_t r);
   void require_copy_accepted(std::size_t k);
   void require_no_lowering_hazard();
   void require(const Bool& b) { assumptions_.push_back(b); }
+  /// An assumption that only the step of node n builds on.
+  void require_at(std::size_t n, const Bool& b) { at_node_[n].push_back(b); }
 
   std::size_t values() const { return kPlaceholders + count_; }
   std::size_t points() const { return kPoints * (count_ + 1); }
@@ -205,7 +213,9 @@ class Encoding {
   Writes writes_;
   BoundedDomain domain_;
   std::vector<Bool> assumptions_;
+  std::vector<std::vector<Bool>> at_node_;
   std::vector<Claim> claims_;
+  std::vector<Bool> facts_;  ///< what all later claims may build on
   std::vector<Bool> given_;  ///< for the next claim
 
   std::vector<Tensor> written_, placed_, root_;  ///< of each value: as written; as lowered in the placed run; its chain's root

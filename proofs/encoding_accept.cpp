@@ -63,8 +63,8 @@ void Encoding::require_readers_accepted(std::size_t r) {
   for (std::size_t n = 0; n < count_; ++n) {
     const Bool after = impl::read_after_node(domain_, value, touched_[n], reader[r].value[kPlaceholders + n]);
     const Bool before = impl::read_before_node(domain_, value, touched_[n], born_before(reader[r].value, n));
-    require(logic_.implies(logic_.both(reads, after), logic_.no(before_node(moment, n))));
-    require(logic_.implies(logic_.both(reads, before), before_node(moment, n)));
+    require_at(n, logic_.implies(logic_.both(reads, after), logic_.no(before_node(moment, n))));
+    require_at(n, logic_.implies(logic_.both(reads, before), before_node(moment, n)));
   }
   for (std::size_t k = 0; k < kCopies; ++k) {
     if (k == r) continue;
@@ -80,15 +80,17 @@ void Encoding::require_copy_accepted(std::size_t k) {
   const BoundedDomain::Set target = cells_of_target(k);
   const Tensor written = select(reader[k].value, written_), placed = select(reader[k].value, placed_);
   const Cells value = cells(reader[k].value, yes);
-  const Bool is_written = same(written, target_[k]), is_placed = same(placed, target_[k]), stays = logic_.no(has_deadline(k));
+  const Bool is_written = same(written, target_[k]), is_placed = same(placed, target_[k]);
   for (std::size_t n = 0; n < count_; ++n) {
     // Where the value is the target by a choice, what is reached through the same choice is the value itself: nothing changes.
+    // Not once lowering has changed the value: the copy then brings back what it was.
+    const Bool stays = logic_.no(changed_by_lowering(k, n));
     NodeCells touched = unless(touched_[n], logic_.both(is_written, stays), written.chain);
     touched = unless(touched, logic_.all({is_placed, logic_.no(is_written), stays}), placed.chain);
     require(
         logic_.implies(logic_.both(kept, impl::write_after_node(domain_, target, touched)), logic_.no(before_node(done[k], n))));
-    require(logic_.no(
-        logic_.both(copy[k].dropped, impl::must_be_copied_before(domain_, value, touched_[n], born_before(reader[k].value, n)))));
+    require_at(n, logic_.no(logic_.both(
+                      copy[k].dropped, impl::must_be_copied_before(domain_, value, touched_[n], born_before(reader[k].value, n)))));
   }
   require(logic_.implies(copy[k].dropped, logic_.no(impl::must_be_copied(domain_, logic_.both(is_written, is_placed)))));
   const Cells beside{{entry(written, written.storage, logic_.no(is_written))},
@@ -96,11 +98,11 @@ void Encoding::require_copy_accepted(std::size_t k) {
   require(logic_.implies(logic_.both(kept, impl::must_use_temporary(domain_, beside, target)), copy[k].has_temporary));
 }
 
-/// A node changes the value of a reader through a lowering choice only.
-Bool Encoding::has_deadline(std::size_t r) const {
+/// A node before node `end` changes the value of a reader through a lowering choice only.
+Bool Encoding::changed_by_lowering(std::size_t r, std::size_t end) const {
   std::vector<Bool> nodes;
   const Cells value = cells(reader[r].value, logic_.constant(true));
-  for (std::size_t n = 0; n < count_; ++n)
+  for (std::size_t n = 0; n < end; ++n)
     nodes.push_back(impl::read_before_node(domain_, value, touched_[n], born_before(reader[r].value, n)));
   return logic_.any(nodes);
 }
@@ -133,15 +135,16 @@ void Encoding::require_no_lowering_hazard() {
       const std::vector<Bool>&a = node[n].a, &b = node[n].b;
       Cells read_a = cells(a, reads_a(n));
       read_a.lowered.push_back(rebased(n));
-      require(logic_.no(impl::node_sees_lowering(domain_, live_[n], read_a, touched_[w], born_before(a, w))));
-      require(logic_.no(impl::node_sees_lowering(domain_, live_[n], cells(b, reads_b(n)), touched_[w], born_before(b, w))));
+      require_at(w, logic_.no(impl::node_sees_lowering(domain_, live_[n], read_a, touched_[w], born_before(a, w))));
+      require_at(w, logic_.no(impl::node_sees_lowering(domain_, live_[n], cells(b, reads_b(n)), touched_[w], born_before(b, w))));
       const Bool link = logic_.both(live_[n], node[n].is(Kind::view_copy));
       Cells chain = cells(a, is_view_copy(a));
       chain.lowered.push_back(rebased(n));
-      require(logic_.no(impl::rebased_read(domain_, logic_.both(link, is_view_copy(a)), chain, touched_[w], born_before(a, w))));
+      require_at(w,
+                 logic_.no(impl::rebased_read(domain_, logic_.both(link, is_view_copy(a)), chain, touched_[w], born_before(a, w))));
     }
     for (std::size_t s = 0; s < kPlaceholders; ++s)
-      require(logic_.no(impl::input_sees_lowering(domain_, {untouched(s)}, touched_[w])));
+      require_at(w, logic_.no(impl::input_sees_lowering(domain_, {untouched(s)}, touched_[w])));
   }
 }
 

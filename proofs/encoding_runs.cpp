@@ -161,7 +161,7 @@ Bool Encoding::values_moved(const State& state, std::size_t n) const {
       std::vector<Bool> read, element;
       for (std::size_t r = 0; r < kCopies; ++r) {
         const Tensor value = select(reader[r].value, placed_);
-        read.push_back(logic_.all({needed(r), has_read(r, n), logic_.no(has_deadline(r)), covers(value, s, c)}));
+        read.push_back(logic_.all({needed(r), has_read(r, n), logic_.no(changed_by_lowering(r, n)), covers(value, s, c)}));
         element.push_back(element_at(value, meant_[r], c));
         broken.push_back(logic_.all({read[r], logic_.no(logic_.either(stores(0, s, c, n), stores(1, s, c, n))),
                                      logic_.differ(state.placed[s][c], element[r])}));
@@ -252,33 +252,75 @@ void Encoding::run_whole() {
   claim("end", ends_differ(state));
 }
 
+/// A tensor lies in one storage, and in the placed run it lies where that storage lies.
+void Encoding::establish_layout() {
+  for (std::size_t v = kPlaceholders; v < values(); ++v) {
+    const Tensor &written = written_[v], &placed = placed_[v];
+    const auto end = static_cast<std::ptrdiff_t>(v) + 1;
+    std::vector<Bool> facts{logic_.exactly_one({written.storage.begin(), written.storage.begin() + end}),
+                            logic_.exactly_one({placed.storage.begin(), placed.storage.begin() + end}),
+                            logic_.same(written.half, placed.half)};
+    for (std::size_t s = 0; s < v; ++s) {
+      const bool is_input = s < kPlaceholders;
+      std::vector<Bool> moves_along;
+      for (std::size_t t = 0; t <= v; ++t)
+        moves_along.push_back(logic_.same(placed.storage[t], is_input ? logic_.constant(s == t) : placed_[s].storage[t]));
+      moves_along.push_back(logic_.same(
+          placed.first, is_input ? written.first : logic_.choose(written.first, cell_of(placed_[s], 1), cell_of(placed_[s], 0))));
+      moves_along.push_back(logic_.same(by_lowering_[v], is_input ? logic_.constant(false) : by_lowering_[s]));
+      facts.push_back(logic_.implies(written.storage[s], logic_.all(moves_along)));
+    }
+    establish(fmt::format("layout of node {}", v - kPlaceholders), logic_.all(facts));
+  }
+}
+
+/// A value is computed before it is read.
+void Encoding::establish_order() {
+  for (std::size_t n = 0; n < count_; ++n) {
+    std::vector<Bool> early;
+    for (std::size_t r = 0; r < kReaders; ++r)
+      early.push_back(logic_.all({needed(r), reader[r].value[kPlaceholders + n], before_node(reader_moment(r), n)}));
+    given_.insert(given_.end(), at_node_[n].begin(), at_node_[n].end());
+    establish(fmt::format("order of node {}", n), logic_.no(logic_.any(early)));
+  }
+}
+
 /// One step at a time, from any two memories that the invariant allows.
 void Encoding::run_by_steps() {
+  establish_layout();
+  establish_order();
+  const auto given = [&](std::initializer_list<Bool> more) {
+    given_ = facts_;
+    given_.insert(given_.end(), more);
+  };
+  const auto given_node = [&](std::size_t n) { given_.insert(given_.end(), at_node_[n].begin(), at_node_[n].end()); };
   // Backwards: a value that has been read is not written any more. Together: before node n it holds what it holds at the end.
   for (std::size_t n = count_; n-- > 0;) {
     State state{any_memory("written", n), any_memory("placed", n)};
     step_as_written(state.written, n);
-    given_ = {logic_.no(values_differ(state, n + 1))};
+    given({logic_.no(values_differ(state, n + 1))});
+    given_node(n);
     state.written = any_memory("written", n);
     claim(fmt::format("values before node {}", n), values_differ(state, n));
   }
-  given_.clear();
   const auto claim_invariant = [&](const State& state, std::size_t n) {
     claim(fmt::format("cells before slot {}", n), cells_differ(state, n));
     claim(fmt::format("links before slot {}", n), links_differ(state, n));
     claim(fmt::format("targets before slot {}", n), targets_differ(state, n));
     claim(fmt::format("values in place before slot {}", n), values_moved(state, n));
   };
+  given({});
   claim_invariant({initial(), initial()}, 0);
   for (std::size_t n = 0; n <= count_; ++n) {
     State state{any_memory("written", n), any_memory("placed", n)};
-    given_ = {logic_.no(cells_differ(state, n)), logic_.no(links_differ(state, n)), logic_.no(targets_differ(state, n)),
-              logic_.no(values_moved(state, n)), logic_.no(values_differ(state, n))};
+    given({logic_.no(cells_differ(state, n)), logic_.no(links_differ(state, n)), logic_.no(targets_differ(state, n)),
+           logic_.no(values_moved(state, n)), logic_.no(values_differ(state, n))});
     run_slot(state, n);
     if (n == count_) {
       claim("end", ends_differ(state));
       break;
     }
+    given_node(n);
     run_node(state, n);
     claim_invariant(state, n + 1);
   }
@@ -288,6 +330,13 @@ void Encoding::run_by_steps() {
 void Encoding::claim(std::string name, const Bool& broken) {
   claims_.push_back({std::move(name), given_, broken});
   given_.push_back(logic_.no(broken));
+}
+
+/// A claim on which all later ones may build.
+void Encoding::establish(std::string name, const Bool& fact) {
+  claim(std::move(name), logic_.no(fact));
+  facts_.push_back(fact);
+  given_ = facts_;
 }
 
 }  // namespace writeback::proofs

@@ -25,6 +25,7 @@ class Logic {
   Bool both(const Bool& a, const Bool& b) const;
   Bool either(const Bool& a, const Bool& b) const;
   Bool differ(const Bool& a, const Bool& b) const;
+  Bool same(const Bool& a, const Bool& b) const { return no(differ(a, b)); }
   Bool choose(const Bool& condition, const Bool& yes, const Bool& otherwise) const;
   Bool implies(const Bool& a, const Bool& b) const { return either(no(a), b); }
   Bool all(const std::vector<Bool>& terms) const;

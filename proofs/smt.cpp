@@ -7,7 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <fstream>
-#include <functional>
+#include <future>
 #include <stdexcept>
 
 #include "proofs/process.h"
@@ -46,21 +46,23 @@ Sat sat_from_word(const std::string& output) {
 /// The exit statuses of the SAT competitions.
 Sat sat_from_status(int status) { return status == 10 ? Sat::sat : status == 20 ? Sat::unsat : Sat::unknown; }
 
-/// The tally of one row: every solver must give the expected answer to both questions.
+/// The tally of one row: every solver must give the expected answer to every question.
 class Tally {
  public:
-  Tally(std::string claim, bool ask_assumptions) : ask_assumptions_(ask_assumptions) { row_.claim = std::move(claim); }
+  explicit Tally(std::string claim) { row_.claim = std::move(claim); }
 
-  void ask(const std::string& solver, const std::function<Answer(bool negated)>& question) {
-    row_.solver += (row_.solver.empty() ? "" : "+") + solver;
-    const Answer assumptions = ask_assumptions_ ? question(false) : Answer{Sat::sat, 0, {}};
-    const Answer negated = question(true);
-    row_.seconds += assumptions.seconds + negated.seconds;
-    if (assumptions.sat == Sat::unsat) row_.vacuous = true;
-    if (assumptions.sat == Sat::unknown) note(assumptions.note);
-    if (negated.sat == Sat::unknown) note(negated.note);
-    all_proved_ &= assumptions.sat == Sat::sat && negated.sat == Sat::unsat;
-    all_refuted_ &= assumptions.sat == Sat::sat && negated.sat == Sat::sat;
+  void count(const std::string& solver, const Answer& answer, Sat expected) {
+    if (row_.solver.find(solver) == std::string::npos) row_.solver += (row_.solver.empty() ? "" : "+") + solver;
+    row_.seconds += answer.seconds;
+    if (answer.sat == Sat::unknown) note(answer.note);
+    if (expected == Sat::sat) {
+      row_.vacuous |= answer.sat == Sat::unsat;
+      all_proved_ &= answer.sat == Sat::sat;
+      all_refuted_ &= answer.sat == Sat::sat;
+    } else {
+      all_proved_ &= answer.sat == Sat::unsat;
+      all_refuted_ &= answer.sat == Sat::sat;
+    }
   }
 
   Row row() {
@@ -74,7 +76,6 @@ class Tally {
   void note(const std::string& text) { row_.note += (row_.note.empty() ? "" : "; ") + text; }
 
   Row row_;
-  bool ask_assumptions_;
   bool all_proved_ = true, all_refuted_ = true;
 };
 
@@ -170,24 +171,24 @@ std::filesystem::path Workspace::file(const std::string& claim, const std::strin
 }
 
 Row decide(const Query& query, Second second, const ProveOptions& options, const Workspace& workspace) {
-  Tally tally(query.name, query.alone);
+  Tally tally(query.name);
   const bool propositional = second == Second::cadical;
   const std::string extension = propositional ? ".cnf" : ".smt2";
-  // The two questions, as formulas and as files that bare solvers read.
-  const z3::expr_vector formulas[2] = {query.assumptions, query.negated()};
-  const std::filesystem::path files[2] = {workspace.file(query.name + " assumptions", extension),
-                                          workspace.file(query.name, extension)};
-  if (workspace.kept() || options.solver != Solver::z3)
-    for (const int q : {0, 1}) if (q == 1 || query.alone) write_file(files[q], propositional ? dimacs(formulas[q]) : smt_lib(formulas[q]));
-  if (options.solver != Solver::cvc5)
-    tally.ask("z3", [&](bool negated) { return ask_z3(formulas[negated ? 1 : 0], options.seconds); });
-  if (options.solver != Solver::z3)
-    tally.ask(propositional ? "cadical" : "cvc5", [&](bool negated) {
-      const std::filesystem::path& file = files[negated ? 1 : 0];
+  const auto ask = [&](const z3::expr_vector& formulas, const std::string& name, Sat expected) {
+    const std::filesystem::path file = workspace.file(name, extension);
+    if (workspace.kept() || options.solver != Solver::z3) write_file(file, propositional ? dimacs(formulas) : smt_lib(formulas));
+    const auto outside = [&] {
       if (!propositional) return ask_cvc5(file, options.seconds);
-      const bool keep_proof = negated && workspace.kept();
-      return ask_cadical(file, options.seconds, keep_proof ? workspace.file(query.name, ".drat") : std::filesystem::path());
-    });
+      const bool keep_proof = expected == Sat::unsat && workspace.kept();
+      return ask_cadical(file, options.seconds, keep_proof ? workspace.file(name, ".drat") : std::filesystem::path());
+    };
+    std::future<Answer> other;  // a process of its own, beside Z3
+    if (options.solver != Solver::z3) other = std::async(std::launch::async, outside);
+    if (options.solver != Solver::cvc5) tally.count("z3", ask_z3(formulas, options.seconds), expected);
+    if (other.valid()) tally.count(propositional ? "cadical" : "cvc5", other.get(), expected);
+  };
+  if (query.alone) ask(query.assumptions, query.name + " assumptions", Sat::sat);
+  ask(query.negated(), query.name, Sat::unsat);
   return tally.row();
 }
 

@@ -67,7 +67,7 @@ void write_file(const std::filesystem::path&, const std::string& text);
 /// Who gives the second opinion: cvc5 on SMT-LIB, or CaDiCaL on DIMACS (propositional queries only), which leaves a proof.
 enum class Second : std::uint8_t { cvc5, cadical };
 
-/// Both questions to every solver that the options ask for; the row says what came of it.
+/// Both questions to every solver that the options ask for, the outside one beside Z3; the row says what came of it.
 Row decide(const Query&, Second, const ProveOptions&, const Workspace&);
 
 }  // namespace writeback::proofs

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "proofs/smt.h"
 #include "ref/graph/text.h"
 
 namespace writeback::proofs {
@@ -18,6 +19,17 @@ void expect_proved(int bound) {
 }
 
 TEST(Bounded, WhatIsAcceptedIsSafeForAllProgramsOfOneNode) { expect_proved(1); }
+
+TEST(Bounded, TheSameInOneQueryWithoutTheInvariant) {
+  z3::context context;
+  const Logic logic(context);
+  const Encoding encoding(logic, 1, Writes::faithful);
+  z3::expr_vector formulas(context);
+  for (const Bool& assumption : encoding.assumptions()) formulas.push_back(assumption);
+  EXPECT_EQ(ask_z3(formulas, 60).sat, Sat::sat);
+  formulas.push_back(encoding.claims().back().broken);
+  EXPECT_EQ(ask_z3(formulas, 60).sat, Sat::unsat);
+}
 
 TEST(BoundedLong, WhatIsAcceptedIsSafeForAllProgramsOfFourNodes) { expect_proved(4); }
 
