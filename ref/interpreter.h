@@ -110,11 +110,13 @@ class Interpreter {
     }
   }
 
-  /// A write-back: target.copy_(value). False where the value overlaps the target without being it: a trap.
+  /// A write-back: target.copy_(value). False where torch would raise, a trap: the value overlaps the target without being it, or,
+  /// where an op changes a geometry in place, does not have its sizes yet.
   bool write_back(std::uint32_t target_leaf, Tensor value, std::uint32_t value_leaf) {
     const Tensor target = tensor(target_leaf);
     const Tensor source = broadcast(value, value_leaf, target, target_leaf);
-    if (overlap_wrongly(source, target)) trapped_ = true;
+    if (source.region == kNoRegion || overlap_wrongly(source, target)) trapped_ = true;
+    if (source.region == kNoRegion) return false;
     inputs_.clear();
     read_cells(source, inputs_);
     cast_all(inputs_, steps_.leaf(value_leaf).dtype, steps_.leaf(target_leaf).dtype);
@@ -151,7 +153,9 @@ class Interpreter {
 
   /// The cells of `value` as they would arrive in `target`: broadcast and cast.
   void read_for(std::uint32_t target_leaf, Tensor value, std::uint32_t value_leaf, std::vector<Cell>& out) {
-    read_cells(broadcast(value, value_leaf, tensor(target_leaf), target_leaf), out);
+    const Tensor source = broadcast(value, value_leaf, tensor(target_leaf), target_leaf);
+    if (source.region == kNoRegion) throw InputError("", "a value cannot be broadcast to the tensor that it is copied to");
+    read_cells(source, out);
     cast_all(out, steps_.leaf(value_leaf).dtype, steps_.leaf(target_leaf).dtype);
   }
 
@@ -224,11 +228,10 @@ class Interpreter {
     return source.storage == target.storage && !regions_.same(source.region, target.region) && share_a_cell(source, target);
   }
 
+  /// Without a region where the sizes do not fit.
   Tensor broadcast(Tensor value, std::uint32_t value_leaf, Tensor target, std::uint32_t target_leaf) {
     if (regions_.geometry(value.region) == nullptr && steps_.leaf(value_leaf).shape == steps_.leaf(target_leaf).shape) return value;
-    const RegionId region = regions_.expand(value.region, target.region);
-    if (region == kNoRegion) throw InputError("", "a value cannot be broadcast to the tensor that it is copied to");
-    return {value.storage, region};
+    return {value.storage, regions_.expand(value.region, target.region)};
   }
 
   void cast_all(std::vector<Cell>& cells, DType from, DType to) {

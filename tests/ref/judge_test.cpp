@@ -101,6 +101,14 @@ TEST(Judge, AnOpaqueResultThatIsAnArgumentHasItsOwnSizes) {
   EXPECT_EQ(judge(p, end_placement(p), {}).verdict, Verdict::safe);
 }
 
+TEST(Judge, ValueThatDoesNotHaveItsSizesYetIsATrap) {
+  const Program p = small_program("b_a:1,4 x:4,1", {"n = neg(x) : 4,1", "t = t_(n) : 1,4", "y = neg(x) : 4,1"}, "n -> b_a, y");
+  Placement early = end_placement(p);
+  early.copies[0].at = {slot_at(1), 0};
+  EXPECT_EQ(judge(p, early, {}).verdict, Verdict::unsafe);
+  EXPECT_EQ(judge(p, end_placement(p), {}).verdict, Verdict::safe);
+}
+
 TEST(Judge, ChoicesBeyondTheLimitLeaveItUndecidedUnlessStoragesDecide) {
   const Program p = small_program("b_a x", {"u = reshape(x, [4])", "v = reshape(u, [4])", "m = mul_(v, 2)", "new = add(b_a, m)"},
                                   "new -> b_a, v");
