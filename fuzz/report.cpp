@@ -47,9 +47,10 @@ std::string placements_table(const Case& c) {
 std::string difference(const Case& c) {
   if (!c.judged.judgement || !c.judged.judgement->witness) return {};
   const ref::Witness& w = *c.judged.judgement->witness;
-  std::string text = fmt::format(
-      "## First difference\n\nAt {}:\n\n| | first differing cell |\n|---|---|\n| the meaning | `{}` |\n| as placed | `{}` |\n",
-      w.where, w.expected, w.got);
+  const char* other = c.judged.verdict == Verdict::unexplained ? "one slot earlier" : "as placed";
+  std::string text =
+      fmt::format("## First difference\n\nAt {}:\n\n| | first differing cell |\n|---|---|\n| the meaning | `{}` |\n| {} | `{}` |\n",
+                  w.where, w.expected, other, w.got);
   if (w.choices.empty()) return text;
   text += "\nSeen where";
   for (const auto& [name, choice] : w.choices) text += fmt::format(" `{}` is {};", name, choice);
