@@ -91,27 +91,64 @@ bool Odometer::next() {
 
 std::uint64_t count(const Enumeration& e) { return count_from(e.alphabet, e.nodes, 3, 0); }
 
+namespace {
+
+/// Calls `see` for every way of adding `left` nodes of the alphabet, until it answers false.
+bool each_extension(const Builder& start, std::span<const std::uint32_t> alphabet, std::uint32_t left,
+                    const std::function<bool(const Builder&)>& see) {
+  if (left == 0) return see(start);
+  Odometer choices;
+  do {
+    Builder longer = start;
+    longer.node_of(alphabet, choices);
+    if (!each_extension(longer, alphabet, left - 1, see)) return false;
+  } while (choices.next());
+  return true;
+}
+
+bool each_choice_of_outputs(const Builder& nodes, const std::function<bool(const Program&)>& see) {
+  Odometer outputs;
+  do {
+    Builder whole = nodes;
+    whole.write_back_of(value_id(0), outputs);
+    whole.write_back_of(value_id(1), outputs);
+    whole.user_output(outputs);
+    if (!see(whole.program())) return false;
+  } while (outputs.next());
+  return true;
+}
+
+}  // namespace
+
+// Shards are told apart by all nodes but the last, so that what is not of the shard need not be made.
 std::uint64_t enumerate(const Enumeration& e, const std::function<bool(const Program&)>& see) {
   std::vector<std::uint32_t> alphabet;
   for (const Row& row : rows(e.alphabet)) alphabet.push_back(form_index(row.form));
-  const Builder start = world(e.world);
+  const std::uint32_t first = e.nodes <= 1 ? e.nodes : e.nodes - 1;
   std::uint64_t seen = 0, index = 0;
-  Odometer nodes;
-  do {
-    Builder with_nodes = start;
-    for (std::uint32_t n = 0; n < e.nodes; ++n) with_nodes.node_of(alphabet, nodes);
-    if (index++ % e.shards != e.shard) continue;
-    Odometer outputs;
-    do {
-      Builder whole = with_nodes;
-      whole.write_back_of(value_id(0), outputs);
-      whole.write_back_of(value_id(1), outputs);
-      whole.user_output(outputs);
-      ++seen;
-      if (!see(whole.program())) return seen;
-    } while (outputs.next());
-  } while (nodes.next());
+  const auto count_and_see = [&](const Program& program) { return ++seen, see(program); };
+  each_extension(world(e.world), alphabet, first, [&](const Builder& prefix) {
+    if (index++ % e.shards != e.shard) return true;
+    return each_extension(prefix, alphabet, e.nodes - first,
+                          [&](const Builder& nodes) { return each_choice_of_outputs(nodes, count_and_see); });
+  });
   return seen;
+}
+
+Exhaustion judge_all(Implementation& implementation, const Enumeration& e, const Options& base,
+                     const std::function<void(std::uint64_t)>& progress) {
+  Exhaustion all;
+  enumerate(e, [&](const Program& program) {
+    Checks checks;
+    checks.explanation = all.cases % 16 == 0;
+    Judged judged = judge(implementation, program, options_of(program, base), checks);
+    all.skipped += judged.verdict == Verdict::skipped ? 1 : 0;
+    if (++all.cases % 65536 == 0 && progress) progress(all.cases);
+    if (judged.verdict == Verdict::right || judged.verdict == Verdict::skipped) return true;
+    all.failure.emplace(program, std::move(judged));
+    return false;
+  });
+  return all;
 }
 
 }  // namespace writeback::fuzz

@@ -7,11 +7,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "fuzz/choices.h"
+#include "fuzz/oracle.h"
 #include "ref/graph/program.h"
 
 namespace writeback::fuzz {
@@ -43,5 +44,14 @@ std::uint64_t count(const Enumeration&);
 
 /// Calls `see` for every program of the shard until it answers false; the number of programs seen.
 std::uint64_t enumerate(const Enumeration&, const std::function<bool(const Program&)>& see);
+
+struct Exhaustion {
+  std::uint64_t cases = 0, skipped = 0;
+  std::optional<std::pair<Program, Judged>> failure;  ///< the first, which ends it
+};
+
+/// Asks the oracle about every program of the shard; `progress` hears of the number of cases now and then.
+Exhaustion judge_all(Implementation&, const Enumeration&, const Options& base,
+                     const std::function<void(std::uint64_t)>& progress = {});
 
 }  // namespace writeback::fuzz

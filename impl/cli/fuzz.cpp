@@ -60,17 +60,15 @@ Status exhaustive(const FuzzArguments& args) {
   for (const std::uint32_t world : {0U, 1U}) {
     const fuzz::Enumeration e = enumeration(args, world);
     all += fuzz::count(e);
-    fuzz::enumerate(e, [&](const Program& program) {
-      fuzz::Checks checks;
-      checks.explanation = cases % 16 == 0;
-      const fuzz::Judged judged = fuzz::judge(*implementation, program, options_of(program, base), checks);
-      skipped += judged.verdict == fuzz::Verdict::skipped ? 1 : 0;
-      if (++cases % 65536 == 0 && !args.quiet) fmt::print(stderr, "\r{:.0f} s  {} cases", seconds(), cases);
-      if (judged.verdict == fuzz::Verdict::right || judged.verdict == fuzz::Verdict::skipped) return true;
-      fmt::print("FAILURE {}\n{}\n{}", judged.signature.text, judged.reason, print_text(program));
-      failed = true;
-      return false;
+    const fuzz::Exhaustion part = fuzz::judge_all(*implementation, e, base, [&](std::uint64_t seen) {
+      if (!args.quiet) fmt::print(stderr, "\r{:.0f} s  {} cases", seconds(), cases + seen);
     });
+    cases += part.cases;
+    skipped += part.skipped;
+    if (!part.failure) continue;
+    const auto& [program, judged] = *part.failure;
+    fmt::print("FAILURE {}\n{}\n{}", judged.signature.text, judged.reason, print_text(program));
+    failed = true;
   }
   if (!args.quiet) fmt::print(stderr, "\n");
   fmt::print("{} programs of {} nodes in two worlds; shard {}: {} judged, {} skipped, {:.1f} s, {:.0f} a second\n", all,
