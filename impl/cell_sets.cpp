@@ -30,15 +30,15 @@ SetId CellSets::intern(std::vector<Entry>& entries) {
       hash = (hash ^ x) * 0x9e3779b97f4a7c15ull + (hash >> 29);
     }
   }
-  for (auto [i, end] = by_hash_.equal_range(hash); i != end; ++i) {
-    if (std::ranges::equal((*this)[i->second], entries)) return i->second;
-  }
+  const auto known =
+      by_hash_.find(hash, [&](std::uint32_t i) { return std::ranges::equal((*this)[static_cast<SetId>(i)], entries); });
+  if (known) return static_cast<SetId>(*known);
   const auto id = static_cast<SetId>(first_.size() - 1);
   entries_.insert(entries_.end(), entries.begin(), entries.end());
   first_.push_back(entries_.size());
   const auto lowered = std::ranges::find_if(entries, &Entry::lowered);
   first_lowered_.push_back(first_[first_.size() - 2] + static_cast<std::size_t>(lowered - entries.begin()));
-  by_hash_.emplace(hash, id);
+  by_hash_.add(hash, static_cast<std::uint32_t>(id));
   return id;
 }
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "impl/hash_index.h"
 #include "impl/regions.h"
 #include "ref/graph/ids.h"
 
@@ -78,7 +79,7 @@ class CellSets {
 
   std::vector<Entry> entries_;                      ///< of each set the plain ones first
   std::vector<std::size_t> first_, first_lowered_;  ///< set i is entries [first_[i], first_[i + 1])
-  std::unordered_multimap<std::size_t, SetId> by_hash_;
+  HashIndex by_hash_;
 };
 
 }  // namespace WRITEBACK_BUILD

@@ -93,9 +93,8 @@ bool overlap(const Region& a, const Region& b) {
 
 RegionId RegionTable::intern(const Region& region) {
   const std::size_t hash = hash_of(region);
-  for (auto [i, end] = by_hash_.equal_range(hash); i != end; ++i) {
-    if (entry(i->second).region == region) return i->second;
-  }
+  const auto known = by_hash_.find(hash, [&](std::uint32_t i) { return entries_[i].region == region; });
+  if (known) return static_cast<RegionId>(*known);
   const RegionId id = add({.region = region,
                            .start = region.is_empty() ? 0 : region.offset,
                            .end = region.end(),
@@ -103,7 +102,7 @@ RegionId RegionTable::intern(const Region& region) {
                            .bounded = true,
                            .injective = !region.overlaps_itself(),
                            .part = {}});
-  by_hash_.emplace(hash, id);
+  by_hash_.add(hash, static_cast<std::uint32_t>(id));
   return id;
 }
 

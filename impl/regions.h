@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
+#include "impl/hash_index.h"
 #include "impl/planted.h"
 #include "ref/graph/region.h"
 
@@ -56,7 +56,7 @@ class RegionTable {
   RegionId add(Entry);
 
   std::vector<Entry> entries_;
-  std::unordered_multimap<std::size_t, RegionId> by_hash_;
+  HashIndex by_hash_;
   std::optional<RegionId> unknown_;
 };
 

@@ -52,12 +52,13 @@ class Checker {
   /// compared.
   void check_names(const Graph& graph, const std::string& path) {
     const std::size_t count = graph.value_count(), mask = std::bit_ceil(16 * (count + 1)) - 1;
-    std::vector<std::size_t> hashes(count);
+    std::vector<std::uint32_t> hashes(count);
     std::vector<bool> met(mask + 1), met_again(mask + 1);
     for (std::size_t v = 0; v < count; ++v) {
-      hashes[v] = std::hash<std::string>()(graph.name_of(value_id(v))) & mask;
-      if (met[hashes[v]]) met_again[hashes[v]] = true;
-      met[hashes[v]] = true;
+      const std::size_t hash = std::hash<std::string>()(graph.name_of(value_id(v))) & mask;
+      hashes[v] = static_cast<std::uint32_t>(hash);
+      if (met[hash]) met_again[hash] = true;
+      met[hash] = true;
     }
     text::Names names;
     for (std::size_t v = 0; v < count; ++v) {
