@@ -34,6 +34,32 @@ def test_the_pipeline_lowers_view_copy(models):
     assert "view" in targets(serve.Server(installed_pass(), pipeline=True).reply(request))
 
 
+def overwritten_though_returned():
+    """t = neg(x); u = index_put(t, ...): both are returned, and ExecuTorch's reinplace pass looks at nodes alone, not at outputs."""
+    given = one_node("torch.ops.aten.neg.default", self="x")
+    graph, signature = (given["graph_module"][part] for part in ("graph", "signature"))
+    put = one_node("torch.ops.aten.index_put.default", self="y", values="x")["graph_module"]["graph"]["nodes"][0]
+    put["inputs"].insert(1, {"name": "indices", "arg": {"as_optional_tensors": [{"as_tensor": {"name": "i"}}]}, "kind": 1})
+    put["outputs"] = [{"as_tensor": {"name": "u"}}]
+    graph["nodes"].append(put)
+    graph["tensor_values"]["u"] = graph["tensor_values"]["x"]
+    graph["tensor_values"]["i"] = {**graph["tensor_values"]["x"], "dtype": 5}
+    graph["inputs"].append({"as_tensor": {"name": "i"}})
+    signature["input_specs"].append({"user_input": {"arg": {"as_tensor": {"name": "i"}}}})
+    graph["outputs"].append({"as_tensor": {"name": "u"}})
+    signature["output_specs"].append({"user_output": {"arg": {"as_tensor": {"name": "u"}}}})
+    return given
+
+
+def test_reinplace_runs_before_the_pass_and_in_edge_dialect():
+    reply = serve.Server(installed_pass(), reinplace=frozenset()).reply({"program": overwritten_though_returned()})
+    assert targets(reply) == ["neg", "index_put_", "copy_"]
+    assert "dialects.edge" in reply["program"]["graph_module"]["graph"]["nodes"][1]["target"]
+    extra = program.edge_targets(["aten.neg.default"])
+    plain = {"program": one_node("torch.ops.aten.neg.default", self="b_a")}
+    assert targets(serve.Server(installed_pass(), reinplace=extra).reply(plain)) == ["neg_"]
+
+
 def test_whatever_a_pass_raises_is_an_error_in_a_sentence():
     def raises(exported):
         raise ValueError("no\nway")

@@ -4,7 +4,7 @@
         program = edge.to_executorch()
 
 runs ExecuTorch's pipeline with copies at their earliest safe points (early.py). The commands: `python -m writeback_executorch.serve`,
-`.endtoend`, `.judge`, `.hunt`, `.confirm`, `.convert`.
+`.endtoend`, `.judge`, `.hunt`, `.campaign`, `.confirm`, `.convert`, `.savings`.
 """
 
 from .errors import BridgeError

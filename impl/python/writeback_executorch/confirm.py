@@ -1,8 +1,9 @@
-"""Is a finding true? Eager PyTorch's answer for a program before and after somebody's write-back pass, both in export-schema JSON.
+"""python -m writeback_executorch.confirm PROGRAM: is a finding true? Eager PyTorch's answer, before and after a write-back pass.
 
 The program before is evaluated as its meaning says (all values and outputs first, then the targets in output order); the program
-after as a machine would run it: node by node, its copy_ nodes where they stand, outputs last. View_copy nodes of the program
-after are lowered on request exactly as ExecuTorch's passes do. Targets and user outputs, matched by their specs, must agree.
+after as a machine would run it: node by node, its copy_ nodes where they stand, outputs last; once as it is, once with view_copy lowered
+exactly as ExecuTorch's passes do. Targets and user outputs, matched by their specs, must agree. PROGRAM is anything that `writeback` reads, or a
+request of the line protocol in JSON. Exit status 1 where something differs, 0 where nothing does.
 """
 
 import argparse
@@ -13,9 +14,9 @@ import sys
 import torch
 from torch.export.graph_signature import InputKind, OutputKind
 
-from . import program as programs
+from . import program as programs, serve, tool
 from .effects import is_view_copy
-from .errors import BridgeError, main_of
+from .errors import BridgeError, first_line, main_of
 from .placement import MUTATIONS
 
 
@@ -25,12 +26,12 @@ class Refused(BridgeError):
 
 def contents_for(signature, module, seed, alias=()):
     """Real tensors for the placeholders; those of an alias group share a storage. Integers stay small, floats are whole numbers, so
-    that equality is exact."""
+    that equality is exact. Every other seed draws zeros and ones only, which index whatever there is."""
     generator = torch.Generator().manual_seed(seed)
     by_name = {}
     for node in module.graph.find_nodes(op="placeholder"):
         value = node.meta["val"]
-        low, high = (0, 2) if value.dtype is torch.bool else (0 if value.dtype is torch.uint8 else -4, 5)
+        low, high = (0, 2) if value.dtype is torch.bool or seed % 2 else (0 if value.dtype is torch.uint8 else -4, 5)
         tensor = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype)
         by_name[node.name] = tensor.copy_(torch.randint(low, high, value.shape, generator=generator))
     for group in alias:
@@ -55,7 +56,6 @@ def copied(tensors):
             made[key] = t.untyped_storage().clone()
         result.append(torch.empty(0, dtype=t.dtype).set_(made[key], t.storage_offset(), t.shape, t.stride()))
     return result
-
 
 
 def _keys(signature, tensors):
@@ -100,25 +100,85 @@ def as_run(module, signature, tensors, lowered, before):
     return _keys(before, tensors), [v for k, v in zip(kinds, results) if k is OutputKind.USER_OUTPUT]
 
 
-def first_difference(before, after, lowered=False, seeds=range(4), alias=()):
+def contradiction(module, signature):
+    """A sentence where an output spec names another value than stands in its place."""
+    for i, (spec, value) in enumerate(zip(signature.output_specs, module.graph.output_node().args[0])):
+        if isinstance(value, torch.fx.Node) and spec.arg.name != value.name:
+            return f"the signature names {spec.arg.name} as output {i}, which is {value.name}"
+    return None
+
+
+def same(a, b):
+    return a.shape == b.shape and torch.allclose(a, b, rtol=0, atol=0, equal_nan=True)
+
+
+def run_before(module, signature, contents):
+    """The meaning; None where PyTorch does not take these contents (an index out of range)."""
+    try:
+        return meaning(module, signature, contents)
+    except NotImplementedError as e:
+        raise BridgeError(f"PyTorch has no kernel for an op of the program: {first_line(e)}") from e
+    except (RuntimeError, IndexError):
+        return None
+
+
+def first_difference(before, after, lowered=False, seeds=range(6), alias=()):
     """A sentence for the first thing that the program after does otherwise, None where nothing was seen."""
     module, signature = programs.read_json(before)
     changed, changed_signature = programs.read_json(after)
+    ran = False
     for seed in seeds:
         contents = contents_for(signature, module, seed, alias)
-        wanted_state, wanted = meaning(module, signature, copied(contents))
+        torch.manual_seed(0)
+        expected = run_before(module, signature, copied(contents))
+        if expected is None:
+            continue
+        ran = True
+        torch.manual_seed(0)
         try:
-            state, outputs = as_run(changed, changed_signature, copied(contents), lowered, signature)
+            got = as_run(changed, changed_signature, copied(contents), lowered, signature)
         except RuntimeError as e:  # a copy between shapes of the same cells: no device minds, so it is no finding
-            raise Refused(str(e).splitlines()[0]) from e
-        if len(outputs) != len(wanted):
-            return f"{len(wanted)} user outputs expected, got {len(outputs)}"
-        for i, (a, b) in enumerate(zip(outputs, wanted)):
-            if isinstance(b, torch.Tensor) and not torch.equal(a, b):
-                return f"user output {i}: expected {b.flatten().tolist()}, got {a.flatten().tolist()}"
-        for key, b in wanted_state.items():
-            if not torch.equal(state[key], b):
-                return f"{key} afterwards: expected {b.flatten().tolist()}, got {state[key].flatten().tolist()}"
+            raise Refused(first_line(e)) from e
+        said = difference(got, expected)
+        if said:
+            return said
+    if not ran:
+        raise BridgeError("PyTorch does not run the program on any contents that were tried")
+    return contradiction(changed, changed_signature)
+
+
+def difference(got, expected):
+    """The same for two runs, each the final tensors by key and the user outputs."""
+    (state, outputs), (wanted_state, wanted) = got, expected
+    if len(outputs) != len(wanted):
+        return f"{len(wanted)} user outputs expected, got {len(outputs)}"
+    for i, (a, b) in enumerate(zip(outputs, wanted)):
+        if isinstance(b, torch.Tensor) and not same(a, b):
+            return f"user output {i}: expected {b.flatten().tolist()}, got {a.flatten().tolist()}"
+    for key, b in wanted_state.items():
+        if not same(state[key], b):
+            return f"{key} afterwards: expected {b.flatten().tolist()}, got {state[key].flatten().tolist()}"
+    return None
+
+
+def asked(path):
+    """The request of the line protocol for a program."""
+    try:
+        text = pathlib.Path(path).read_text(errors="replace")
+        json_object = json.loads(text) if text.startswith("{") else {}
+    except (OSError, ValueError) as e:
+        raise BridgeError(f"{path} cannot be read: {e}") from e
+    return json_object if "program" in json_object else json.loads(tool.run(["place", str(path), "--emit", "request"], accept=(0, 1)))
+
+
+def confirmed(request, reply):
+    """(what differs, whether only with view_copy lowered) of a reply to a request, else None."""
+    if "error" in reply:
+        raise BridgeError(reply["error"])
+    for lowered in (False, True):
+        said = first_difference(request["program"], reply["program"], lowered, alias=request.get("alias", ()))
+        if said:
+            return said, lowered
     return None
 
 
@@ -126,34 +186,20 @@ def first_difference(before, after, lowered=False, seeds=range(4), alias=()):
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m writeback_executorch.confirm", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("before", help="a program in export-schema JSON")
-    parser.add_argument("after", nargs="?", help="what a pass made of it; default: what the installed pass makes of it")
-    parser.add_argument("--pass-file", metavar="FILE", help="use the pass in this file instead of the installed one")
-    parser.add_argument("--pipeline", action="store_true", help="run the passes around it too")
+    parser.add_argument("program")
     parser.add_argument("--end-to-end", action="store_true", help="ask ExecuTorch's runtime too")
+    serve.add_arguments(parser)
     given = parser.parse_args(arguments)
-    from .passes import installed_pass, pass_from  # serve needs this file's neighbours, not this file
-    from .serve import Server
-    before = _json_file(given.before)
-    write_back = pass_from(None, given.pass_file) or installed_pass()
-    after = _json_file(given.after) if given.after else Server(write_back, given.pipeline).reply({"program": before})
-    if "error" in after:
-        raise BridgeError(after["error"])
-    said = first_difference(before, after.get("program", after))
-    print(f"eager PyTorch: {said or 'the same'}")
+    request = asked(given.program)
+    found = confirmed(request, serve.server_of(given).reply(request))
+    print(f"eager PyTorch: {'the same' if not found else found[0] + (' (view_copy lowered)' if found[1] else '')}")
     if given.end_to_end:
-        from . import endtoend
-        found = endtoend.compare_graph(*programs.read_json(before), pass_from(None, given.pass_file))
-        print(f"ExecuTorch's runtime: {found or 'the same'}")
-        said = said or found
-    return 1 if said else 0
-
-
-def _json_file(path):
-    try:
-        return json.loads(pathlib.Path(path).read_text())
-    except (OSError, ValueError) as e:
-        raise BridgeError(f"{path} is no program in JSON: {e}") from e
+        from . import endtoend, findings, passes
+        choice = passes.pass_from(given.pass_name, given.pass_file)
+        said = findings.end_to_end(*programs.read_json(request["program"]), choice, **endtoend.reinplacing(given.reinplace))
+        print(f"ExecuTorch's runtime: {said}")
+        return 1 if found or said.startswith("different") else 0
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

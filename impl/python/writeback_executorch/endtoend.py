@@ -40,6 +40,7 @@ def is_edge_program(program):
 
 def to_edge_manager(program):
     """An EdgeProgramManager for a program in ATen dialect (or already in edge dialect)."""
+    executorch_modules()  # says so where there is no ExecuTorch
     from executorch.exir import EdgeCompileConfig, to_edge
     from executorch.exir.program._program import EdgeProgramManager
     config = EdgeCompileConfig(_check_ir_validity=False)
@@ -223,7 +224,12 @@ def compare(program, choice=None, calls=3, seed=0, inputs=None, edge=None, **con
     return found, plain, settings
 
 
-def compare_graph(module, signature, choice=None):
+def reinplacing(extra):
+    """ExecutorchBackendConfig's words for --reinplace."""
+    return {} if extra is None else {"run_reinplace_pass": True, "reinplace_extra_ops": programs.edge_targets(extra)}
+
+
+def compare_graph(module, signature, choice=None, **config):
     """The first difference for a functional graph in ATen dialect, which goes to to_executorch op by op, without to_edge's passes."""
     from executorch.exir import EdgeCompileConfig
     from executorch.exir.program._program import EdgeProgramManager
@@ -233,7 +239,7 @@ def compare_graph(module, signature, choice=None):
         manager = EdgeProgramManager(edge, compile_config=EdgeCompileConfig(_check_ir_validity=False))
     except Exception as e:
         raise BridgeError(f"ExecuTorch refuses the program: {first_line(e)}") from e
-    return compare(aten, choice, edge=manager)[0]
+    return compare(aten, choice, edge=manager, **config)[0]
 
 
 def _compare_run(program, manager, probes, inputs):
@@ -261,7 +267,8 @@ def main(arguments=None):
     parser.add_argument("program", help=".pt2 file")
     parser.add_argument("--calls", type=int, default=3)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--reinplace", action="store_true", help="run ExecuTorch's reinplace pass first")
+    parser.add_argument("--reinplace", nargs="*", metavar="OP",
+                        help="run ExecuTorch's reinplace pass first, on its default ops and on these (aten.add.Tensor)")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--pass", dest="pass_name", metavar="MODULE:FUNCTION", help="the write-back pass to use")
     which.add_argument("--pass-file", metavar="FILE", help="a Python file that defines insert_write_back_for_buffers_pass")
@@ -270,7 +277,7 @@ def main(arguments=None):
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
     choice = {} if given.use_writeback else pass_from(given.pass_name, given.pass_file)
-    found, manager, _ = compare(load(given.program), choice, given.calls, given.seed, run_reinplace_pass=given.reinplace)
+    found, manager, _ = compare(load(given.program), choice, given.calls, given.seed, **reinplacing(given.reinplace))
     from . import memory
     print(f"planned {memory.planned(manager)} bytes, bound {memory.bound(manager)}, state {memory.state_bytes(manager)}")
     print(f"different: {found}" if found else f"same as eager PyTorch over {given.calls} calls")

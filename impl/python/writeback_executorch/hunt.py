@@ -3,38 +3,38 @@
 Draws random functional programs (randoms.py), runs the pass on them, alone and in its pipeline (serve.py), and asks eager PyTorch
 whether the result still has the program's meaning (confirm.py). Every failure is shrunk as long as it stays the same kind of failure, one
 program is kept for each kind, and ExecuTorch's runtime is asked whether it happens on the device too (endtoend.py).
-With --out each finding is written as text, as export-schema JSON, and as a page. Exit status 1 where there is a finding.
+With --out each finding is written as text, and a page of all. Exit status 1 where there is a finding.
 
-The fuzzer of `writeback` finds the same with `writeback fuzz --impl 'cmd:python -m writeback_executorch.serve'`, faster and over more ops;
-this hunt shares no generator, no oracle and no minimiser with it.
+The fuzzer of `writeback` hunts over more ops (campaign.py); this hunt shares no generator, no oracle and no minimiser with it.
 """
 
 import argparse
 import copy
 import dataclasses
-import json
 import logging
 import pathlib
 import sys
 import warnings
 
-from . import confirm, endtoend, program as programs, randoms
-from .errors import BridgeError, main_of
+from . import confirm, findings, program as programs, randoms
+from .errors import main_of
 from .passes import installed_pass, pass_from
 from .serve import Server
 
 
 @dataclasses.dataclass
-class Finding:
+class Broken:
+    """A program that fails, and how."""
     kind: str
     program: randoms.Program
-    said: str            # what differs
-    seed: int
+    said: str
     pipeline: bool       # only seen when the passes around run too
-    end_to_end: str = ""
 
     def size(self):
         return len(self.program.nodes), len(self.program.write_backs) + len(self.program.outputs), len(self.program.placeholders)
+
+    def finding(self):
+        return findings.Finding(self.kind, self.program.text(), self.said, self.pipeline, findings.end_to_end(*self.program.graph()))
 
 
 class Hunter:
@@ -51,62 +51,28 @@ class Hunter:
             said = confirm.first_difference(before, reply["program"])
         except confirm.Refused:
             return None
-        return (kind_of(program, said), said) if said else None
+        return (findings.kind_of(*program.graph(), said), said) if said else None
 
     def find(self, seed, nodes):
         program, _ = randoms.draw(seed, nodes, functional=True)
         for pipeline in (False, True):
             failed = self.failure(program, pipeline)
             if failed:
-                return self.shrunk(Finding(failed[0], program, failed[1], seed, pipeline))
+                return self.shrunk(Broken(failed[0], program, failed[1], pipeline))
         return None
 
-    def shrunk(self, finding):
+    def shrunk(self, broken):
         """The same kind of failure, with no single simplification left."""
         smaller = True
         while smaller:
             smaller = False
-            for candidate in simplifications(finding.program):
-                failed = self.failure(candidate, finding.pipeline)
-                if failed and failed[0] == finding.kind:
-                    finding = dataclasses.replace(finding, program=candidate, said=failed[1])
+            for candidate in simplifications(broken.program):
+                failed = self.failure(candidate, broken.pipeline)
+                if failed and failed[0] == broken.kind:
+                    broken = dataclasses.replace(broken, program=candidate, said=failed[1])
                     smaller = True
                     break
-        return finding
-
-
-NAMES = {"BUFFER": "a buffer", "PARAMETER": "a parameter", "USER_INPUT": "an input"}
-
-
-def kind_of(program, said):
-    """One sentence for a kind of failure, from what differs and where its value comes from."""
-    if "user outputs expected" in said:
-        return "the number of user outputs changes"
-    producers = {n.name: n for n in program.nodes}
-    placeholders = {p.name: p for p in program.placeholders}
-    written = {p.name for p, _ in program.write_backs}
-
-    def described(name):
-        root, through = name, ""
-        while root in producers and producers[root].op == "aten.view_copy.default":
-            root, through = producers[root].args[0].name, "a view of "
-        if root not in placeholders:
-            return through + "a computed value"
-        p = placeholders[root]
-        return through + NAMES[p.kind] + (" that is written too" if p.name in written else "")
-
-    if said.startswith("user output"):
-        name = program.outputs[int(said.split()[2].rstrip(":"))]
-        return f"a user output that is {described(name)} is wrong"
-    key = said.split()[0]
-    for p, value in program.write_backs:
-        if p.key == key and p.kind == "PARAMETER":
-            return "the mutation of a parameter is dropped"
-        if p.key == key and value in placeholders and placeholders[value].kind == p.kind:
-            return f"a write-back from {NAMES[p.kind]} to another is dropped"
-        if p.key == key:
-            return f"{NAMES[p.kind]} is not given {described(value)}"
-    return "an input that nobody writes changes"
+        return broken
 
 
 def simplifications(program):
@@ -175,44 +141,16 @@ def _value(program, name):
     return program.types[name]
 
 
-def end_to_end(program):
-    """What ExecuTorch's runtime says: "different: ...", "the same", or why it cannot be asked."""
-    try:
-        found = endtoend.compare_graph(*program.graph())
-        return f"different: {found}" if found else "the same"
-    except BridgeError as e:
-        return f"not run: {e}"
-
-
 def hunt(write_back, first, count, nodes, progress=lambda text: None):
     """The smallest finding of each kind, in the order of their discovery."""
     hunter, kinds = Hunter(write_back), {}
     for seed in range(first, first + count):
-        finding = hunter.find(seed, nodes)
-        if finding and (finding.kind not in kinds or finding.size() < kinds[finding.kind].size()):
-            if finding.kind not in kinds:
-                progress(f"seed {seed}: {finding.kind}")
-            kinds[finding.kind] = finding
-    for finding in kinds.values():
-        finding.end_to_end = end_to_end(finding.program)
-    return list(kinds.values())
-
-
-def page(findings):
-    parts = []
-    for number, f in enumerate(findings, 1):
-        parts += [f"### {number}. {f.kind[0].upper()}{f.kind[1:]}", "", "```", f.program.text().rstrip(), "```", "",
-                  f"Eager PyTorch{' (in the pipeline)' if f.pipeline else ''}: {f.said}. ExecuTorch's runtime: {f.end_to_end}.", "",
-                  f"Reproduce: `python -m writeback_executorch.confirm impl/python/findings/{number:02}.json --end-to-end`", ""]
-    return "\n".join(parts)
-
-
-def write(findings, folder):
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, f in enumerate(findings, 1):
-        (folder / f"{number:02}.txt").write_text(f.program.text())
-        (folder / f"{number:02}.json").write_text(json.dumps(programs.write_json(*f.program.graph())) + "\n")
-    (folder / "page.md").write_text(page(findings))
+        broken = hunter.find(seed, nodes)
+        if broken and (broken.kind not in kinds or broken.size() < kinds[broken.kind].size()):
+            if broken.kind not in kinds:
+                progress(f"seed {seed}: {broken.kind}")
+            kinds[broken.kind] = broken
+    return [broken.finding() for broken in kinds.values()]
 
 
 @main_of
@@ -230,12 +168,12 @@ def main(arguments=None):
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
     write_back = pass_from(given.pass_name, given.pass_file) or installed_pass()
-    findings = hunt(write_back, given.seed, given.programs, given.nodes, lambda text: print(text, file=sys.stderr))
+    found = hunt(write_back, given.seed, given.programs, given.nodes, lambda text: print(text, file=sys.stderr))
     if given.out:
-        write(findings, given.out)
-    print(page(findings))
-    print(f"{len(findings)} kinds of findings in {given.programs} programs")
-    return 1 if findings else 0
+        findings.write(found, given.out)
+    print(findings.page(found))
+    print(f"{len(found)} kinds of findings in {given.programs} programs")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -66,6 +66,11 @@ def target_of(name):
     return found
 
 
+def edge_targets(names):
+    """The edge ops of names like aten.add.Tensor, as a set."""
+    return frozenset(target_of(EDGE + name) for name in names)
+
+
 def is_edge(target):
     return hasattr(target, "_op") and type(target).__name__.endswith("EdgeOpOverload")
 

@@ -2,8 +2,9 @@
 
 One request per line on standard input, one reply per line on standard output (see the README of the project). A request's program is
 rebuilt as an ExportedProgram, the pass runs on it, and the graph that it leaves is the reply; what cannot be rebuilt, and whatever the pass
-raises, is an `error` in a sentence. With --pipeline the passes around it run too, as in to_executorch: reinplacing before (with
---reinplace), re-basing and lowering of view_copy after; the reply then is the lowered program, its memory.view written as aten.view.
+raises, is an `error` in a sentence. With --reinplace the program is in edge dialect and ExecuTorch's reinplace pass runs before; with
+--pipeline the re-basing and lowering of view_copy run after, as in to_executorch: the reply then is the lowered program, its memory.view
+written as aten.view.
 """
 
 import argparse
@@ -19,12 +20,22 @@ import torch
 from . import program as programs
 from .errors import BridgeError, first_line, main_of
 from .passes import installed_pass, pass_from
+from .placement import MUTATIONS
+
+
+def mutations_first(module, signature):
+    """torch.export promises every pass that mutations stand before the other outputs; a request's outputs may stand anyhow."""
+    output = module.graph.output_node()
+    order = sorted(range(len(signature.output_specs)), key=lambda i: signature.output_specs[i].kind not in MUTATIONS)
+    output.args = (tuple(output.args[0][i] for i in order),)
+    signature.output_specs[:] = [signature.output_specs[i] for i in order]
 
 
 def rebuild(request):
     """The ExportedProgram of a request."""
     programs.define_ops(request.get("schemas", []))
     module, signature = programs.read_json(request["program"])
+    mutations_first(module, signature)
     shared = request.get("share_alloc", {})
     for node in module.graph.nodes:
         if node.name in shared:
@@ -32,9 +43,11 @@ def rebuild(request):
     return programs.exported_program(module, signature)
 
 
-def reinplace(exported):
-    from executorch.exir.passes.reinplace import reinplace_pass
-    return reinplace_pass(exported)
+def reinplace(exported, extra):
+    """What to_executorch does before the write-back pass when it is told to reinplace; that pass knows ops of the edge dialect only."""
+    from executorch.exir.passes.reinplace import DEFAULT_INPLACEABLE_OPS, reinplace_pass
+    programs.to_edge_dialect(exported.graph_module)
+    return reinplace_pass(exported, DEFAULT_INPLACEABLE_OPS | extra)
 
 
 def lower_views(module):
@@ -52,8 +65,10 @@ def lower_views(module):
 
 
 class Server:
-    def __init__(self, write_back, pipeline=False, with_reinplace=False):
-        self.write_back, self.pipeline, self.with_reinplace = write_back, pipeline, with_reinplace
+    """reinplace: None, or the edge ops that are reinplaced besides those of ExecuTorch's default."""
+
+    def __init__(self, write_back, pipeline=False, reinplace=None):
+        self.write_back, self.pipeline, self.reinplace = write_back, pipeline, reinplace
 
     def reply(self, request):
         """The reply to one request, both objects."""
@@ -68,8 +83,8 @@ class Server:
     def _reply(self, request):
         exported = rebuild(request)
         try:
-            if self.with_reinplace:
-                exported = reinplace(exported)
+            if self.reinplace is not None:
+                exported = reinplace(exported, self.reinplace)
             module, signature = self.write_back(exported)
             if self.pipeline:
                 module = lower_views(module)
@@ -92,22 +107,33 @@ class Server:
             out.flush()
 
 
-@main_of
-def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="python -m writeback_executorch.serve", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser):
+    """Which pass, and what runs around it."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--pass", dest="pass_name", metavar="MODULE:FUNCTION", help="the pass; default: the installed one")
     which.add_argument("--pass-file", metavar="FILE", help="a Python file that defines insert_write_back_for_buffers_pass")
     parser.add_argument("--pipeline", action="store_true", help="run the passes after it too, reply with the lowered program")
-    parser.add_argument("--reinplace", action="store_true", help="run ExecuTorch's reinplace pass before it")
+    parser.add_argument("--reinplace", nargs="*", metavar="OP",
+                        help="run ExecuTorch's reinplace pass before it, on its default ops and on these (aten.add.Tensor)")
+
+
+def server_of(given):
+    """The Server that those arguments describe."""
+    extra = None if given.reinplace is None else programs.edge_targets(given.reinplace)
+    return Server(pass_from(given.pass_name, given.pass_file) or installed_pass(), given.pipeline, extra)
+
+
+@main_of
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m writeback_executorch.serve", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_arguments(parser)
     given = parser.parse_args(arguments)
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # a pass that prints must not break the protocol
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
-    write_back = pass_from(given.pass_name, given.pass_file) or installed_pass()
-    Server(write_back, given.pipeline, given.reinplace).serve(sys.stdin, replies)
+    server_of(given).serve(sys.stdin, replies)
     return 0
 
 
