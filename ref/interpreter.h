@@ -54,6 +54,11 @@ struct Call {
   std::span<Cell> outputs;
 };
 
+/// Where a leaf's storage lies in an arena: the first byte, how many there are for it, and the bytes of one element.
+struct Place {
+  std::uint32_t offset = 0, bytes = 0, width = 0;
+};
+
 struct Blind {
   void read(NodeId, Tensor) {}
   void write(NodeId, Tensor) {}
@@ -68,6 +73,14 @@ class Interpreter {
   Interpreter(const Steps& steps, Regions& regions, D& domain, Observer& observer)
       : steps_(steps), regions_(regions), domain_(domain), observer_(observer), one_cell_(regions.one_cell()) {}
 
+  /// From now on the storages of these leaves lie in an arena of so many bytes, one cell a byte, an element at its first byte; the
+  /// others have cells of their own. By leaf; a width of 0 = not in the arena. What the bytes of an element hold is lost as soon as
+  /// one of them is written, or a result is born over it. Not in one-cell mode.
+  void lay_out(std::vector<Place> places, std::uint32_t bytes) {
+    places_ = std::move(places);
+    arena_ = bytes;
+  }
+
   /// Starts a run. `choices` holds the semantic choices and then the lowering ones (which may be left out: nothing is lowered);
   /// `returned[n]` tells that node n's result is returned as it is, so that its view_copy stays a copy.
   void start(std::span<const std::uint8_t> choices, std::span<const std::uint8_t> returned = {}) {
@@ -81,15 +94,12 @@ class Interpreter {
     tensors_.clear();
     tensor_of_.assign(steps_.leaf_count(), 0);
     observations_.clear();
-    for (const InputStorage& s : steps_.input_storages()) {
-      const std::uint32_t count = one_cell_ ? 1 : s.cells;
-      storages_.push_back({size32(cells_), count, s.birth, 0});
-      for (std::uint32_t i = 0; i < count; ++i) cells_.push_back(domain_.initial(s.name, i));
-    }
+    if (arena_ > 0) cells_.assign(arena_, lost_ = domain_.unspecified(Symbols::kGenerator, 0));
+    for (std::uint32_t i = 0; i < steps_.input_storages().size(); ++i) add_input(i);
     std::uint32_t leaf = 0;
     for (const InputTensor& input : steps_.inputs()) bind(leaf++, {input.storage, input.region});
     generator_ = allocate(1, kNoRegion);
-    cells_.push_back(domain_.initial(Symbols::kGenerator, 0));
+    cells_[storages_[generator_].first] = domain_.initial(Symbols::kGenerator, 0);
   }
 
   void run(const Step& s) {
@@ -98,6 +108,7 @@ class Interpreter {
     step_ = &s;
     if (s.root_leaf >= 0 && lowered(s)) return run_lowered_view(s);
     if (s.born_leaf >= 0) write_early(s);
+    if (arena_ > 0) write_over_places(s);
     gather(s);
     switch (s.movement) {
       case Movement::none:
@@ -142,13 +153,17 @@ class Interpreter {
       return;
     }
     const std::span<const std::uint32_t> at = regions_.cells(to.region);
-    for (std::size_t i = 0; i < at.size(); ++i) cells_[s.first + at[i]] = values[i];
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      const std::size_t element = s.first + std::size_t{at[i]} * s.width;
+      cells_[element] = values[i];
+      for (std::size_t byte = 1; byte < s.width; ++byte) cells_[element + byte] = lost_;
+    }
   }
 
   void read_cells(Tensor from, std::vector<Cell>& out) {
     const Storage& s = storages_[from.storage];
     if (one_cell_) return out.push_back(is_whole(s, from.region) ? cells_[s.first] : domain_.part(from.region, cells_[s.first]));
-    for (const std::uint32_t cell : regions_.cells(from.region)) out.push_back(cells_[s.first + cell]);
+    for (const std::uint32_t cell : regions_.cells(from.region)) out.push_back(cells_[s.first + std::size_t{cell} * s.width]);
   }
 
   /// The cells of `value` as they would arrive in `target`: broadcast and cast.
@@ -179,10 +194,12 @@ class Interpreter {
  private:
   struct Storage {
     std::uint32_t first, count;
-    RegionId birth;      ///< one-cell mode: the region that is all of it
-    std::uint32_t born;  ///< the slot after which it exists
+    RegionId birth;           ///< one-cell mode: the region that is all of it
+    std::uint32_t born;       ///< the slot after which it exists
+    std::uint32_t width = 1;  ///< cells from one element to the next
   };
 
+  static constexpr std::uint32_t kNoLeaf = ~0u;
   static std::uint32_t size32(const auto& list) { return static_cast<std::uint32_t>(list.size()); }
 
   std::uint8_t choice(const Step& s, std::uint32_t nth) const { return choices_[static_cast<std::uint32_t>(s.choice) + nth]; }
@@ -196,19 +213,45 @@ class Interpreter {
     tensors_.push_back(t);
   }
 
-  std::uint32_t allocate(std::uint32_t count, RegionId birth) {
-    storages_.push_back(
-        {size32(cells_), count, birth, step_ == nullptr ? 0 : static_cast<std::uint32_t>(index_of(step_->node)) + 1});
+  /// So many cells, where the arena has a place for the leaf or behind all others.
+  std::uint32_t allocate(std::uint32_t count, RegionId birth, std::uint32_t leaf = kNoLeaf) {
+    const std::uint32_t born = step_ == nullptr ? 0 : static_cast<std::uint32_t>(index_of(step_->node)) + 1;
+    if (const Place* place = place_for(leaf, count)) {
+      storages_.push_back({place->offset, count, birth, born, place->width});
+    } else {
+      storages_.push_back({size32(cells_), count, birth, born});
+      cells_.resize(cells_.size() + count);
+    }
     return size32(storages_) - 1;
   }
 
+  /// Where the arena has room for so many elements of a leaf; nullptr where it has none.
+  const Place* place_for(std::uint32_t leaf, std::uint32_t count) const {
+    if (leaf >= places_.size() || places_[leaf].width == 0) return nullptr;
+    const Place& place = places_[leaf];
+    return std::uint64_t{count} * place.width <= place.bytes && place.bytes <= arena_ - place.offset ? &place : nullptr;
+  }
+
+  void add_input(std::uint32_t number) {
+    const InputStorage& input = steps_.input_storages()[number];
+    const auto leaf_of = [&] {
+      return static_cast<std::uint32_t>(std::ranges::find(steps_.inputs(), number, &InputTensor::storage) -
+                                        steps_.inputs().begin());
+    };
+    const std::uint32_t leaf = arena_ == 0 ? kNoLeaf : leaf_of();
+    const Storage& s = storages_[allocate(one_cell_ ? 1 : input.cells, input.birth, leaf)];
+    for (std::uint32_t i = 0; i < s.count; ++i) cells_[s.first + i * s.width] = domain_.initial(input.name, i);
+  }
+
   /// A new storage for a tensor of this shape; its cells are unspecified until they are written.
-  Tensor fresh(RegionId shape) {
+  Tensor fresh(RegionId shape, std::uint32_t leaf = kNoLeaf) {
     const Region* geometry = shape == kNoRegion || one_cell_ ? nullptr : regions_.geometry(shape);
     const auto count = geometry != nullptr ? static_cast<std::uint32_t>(geometry->end()) : 1;
-    const std::uint32_t storage = allocate(count, shape);
+    const std::uint32_t storage = allocate(count, shape, leaf);
     const bool gaps = geometry != nullptr && step_ != nullptr && geometry->numel() != geometry->end();
-    cells_.resize(cells_.size() + count, gaps ? domain_.unspecified(step_->name, 0) : Cell{});
+    for (std::uint32_t k = 0; gaps && k < count; ++k) {
+      cells_[storages_[storage].first + k * storages_[storage].width] = domain_.unspecified(step_->name, 0);
+    }
     return {storage, shape == kNoRegion ? scalar_region() : shape};
   }
   RegionId scalar_region() { return scalar_ == kNoRegion ? scalar_ = regions_.intern({}) : scalar_; }
@@ -261,6 +304,15 @@ class Interpreter {
     std::vector<Cell> anything(regions_.cells(target.region).size());
     for (std::uint32_t i = 0; i < anything.size(); ++i) anything[i] = domain_.unspecified(s.name, i);
     write_cells(target, anything);
+  }
+
+  /// On an arena: a kernel may have written any of its fresh results before it reads.
+  void write_over_places(const Step& s) {
+    if (s.born_leaf >= 0 || (s.shares >= 0 && lowered(s))) return;
+    for (std::uint32_t i = 0; i < s.leaf_count; ++i) {
+      const Place* place = place_for(s.first_leaf + i, 0);
+      if (place != nullptr) std::fill_n(cells_.begin() + place->offset, place->bytes, lost_);
+    }
   }
 
   void gather(const Step& s) {
@@ -390,7 +442,7 @@ class Interpreter {
         return true;
       }
     }
-    bind(leaf, fresh(steps_.leaf(leaf).shape));
+    bind(leaf, fresh(steps_.leaf(leaf).shape, leaf));
     blocks_.push_back({leaf - s.first_leaf, tensor(leaf), steps_.leaf(leaf).dtype, 0, 0});
     return true;
   }
@@ -543,6 +595,9 @@ class Interpreter {
   bool trapped_ = false;
   std::optional<NodeId> overlapping_write_;
   const Step* step_ = nullptr;
+  std::vector<Place> places_;
+  std::uint32_t arena_ = 0;
+  Cell lost_{};  ///< in a byte whose element is no longer whole
   std::uint32_t generator_ = 0;
   RegionId scalar_ = kNoRegion;
   std::vector<Cell> cells_, inputs_, outputs_, observations_;
