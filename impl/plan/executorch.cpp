@@ -39,9 +39,21 @@ std::vector<Lifetime> lifetimes(const LoweredGraph& graph, const PlannerOptions&
 
 std::int64_t aligned(std::int64_t bytes, std::int64_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
 
+/// A storage lives as long as those that take its place, which ExecuTorch forgets.
+void extend_shared(const LoweredGraph& graph, std::vector<Lifetime>& lives) {
+  for (std::size_t sharer = graph.specs.size(); sharer-- > 0;) {
+    std::uint32_t at = static_cast<std::uint32_t>(sharer);
+    for (std::size_t steps = 0; graph.specs[at].shares && steps < graph.specs.size(); ++steps) {
+      at = *graph.specs[at].shares;
+      if (lives[sharer].first >= 0) lives[at].cover(lives[sharer].first), lives[at].cover(lives[sharer].last);
+    }
+  }
+}
+
 /// Specs in the order in which the planner meets them.
 std::vector<PlannedSpec> collect(const LoweredGraph& graph, const PlannerOptions& options) {
-  const std::vector<Lifetime> lives = lifetimes(graph, options);
+  std::vector<Lifetime> lives = lifetimes(graph, options);
+  if (options.fidelity == Fidelity::fixed) extend_shared(graph, lives);
   std::vector<bool> seen(graph.specs.size(), false);
   if (!options.plan_inputs) {
     for (const LoweredNode& node : graph.nodes) {

@@ -8,6 +8,7 @@
 
 #include "impl/plan/executorch.h"
 #include "ref/graph/effects.h"
+#include "ref/graph/region.h"
 #include "ref/graph/schema.h"
 
 namespace writeback::impl::plan {
@@ -67,6 +68,7 @@ class Lowering {
         node_of_(graph.value_count(), kNone) {}
 
   LoweredGraph run() {
+    if (top_) effects_.emplace(program_, options_);
     find_view_bases();
     find_live();
     find_elements();
@@ -115,10 +117,39 @@ class Lowering {
     for (std::size_t n = graph_.nodes.size(); n-- > 0;) {
       const ValueId v = graph_.result_of(node_id(n));
       const Target& t = program_.target(graph_.nodes[n]);
-      if (graph_.nodes[n].kind == Node::Kind::call && is_in_place(t, schemas_.find(t))) live_[index_of(v)] = true;
+      if (graph_.nodes[n].kind == Node::Kind::call && (is_in_place(t, schemas_.find(t)) || writes(node_id(n))))
+        live_[index_of(v)] = true;
       if (is_removed_assert(t)) live_[index_of(v)] = false;
       if (live_[index_of(v)]) for_each_use(node_id(n), [&](ValueId u) { live_[index_of(u)] = true; });
     }
+  }
+
+  bool writes(NodeId n) const {
+    return effects_ && std::ranges::any_of(effects_->operands(n), [](const OperandEffect& o) { return o.writes; });
+  }
+
+  /// The storages in which the node's results may lie besides fresh ones. Edge programs have none but in-place results: this is for
+  /// programs that were not made for ExecuTorch.
+  std::vector<std::uint32_t> borrowed_specs(NodeId n) const {
+    std::vector<std::uint32_t> specs;
+    if (!effects_) return specs;
+    for (const ResultEffect& r : effects_->results(n)) {
+      for (const std::uint32_t o : r.operands) {
+        for (const std::uint32_t s : specs_of(effects_->operands(n)[o].value)) {
+          if (std::ranges::find(specs, s) == specs.end()) specs.push_back(s);
+        }
+      }
+    }
+    return specs;
+  }
+
+  /// No result can be fresh: true views, out= ops.
+  bool only_borrows(NodeId n) const {
+    const auto is_fresh = [](const ResultEffect& r) {
+      return r.kind == ResultKind::fresh || r.kind == ResultKind::may_alias || r.kind == ResultKind::opaque;
+    };
+    return effects_ && !effects_->results(n).empty() && std::ranges::none_of(effects_->results(n), is_fresh) &&
+           std::ranges::any_of(effects_->results(n), [](const ResultEffect& r) { return r.kind != ResultKind::none; });
   }
 
   /// The metadata of the elements of tuple results, from the getitem nodes that pick them.
@@ -166,8 +197,44 @@ class Lowering {
       constant = !node.user_input && !node.mutable_buffer;
     }
     if (!top_) node.mutable_buffer = is_mutable_buffer_by_name(node.name);
-    if (const TensorMeta* meta = tensor_meta(graph_.placeholders[i].meta)) node.specs = {add_spec(node.name, meta, constant)};
+    if (const std::optional<std::uint32_t> shared = spec_of_group(i)) {
+      node.specs = {*shared};
+      result_.specs[*shared].constant = result_.specs[*shared].constant && constant;
+    } else if (const TensorMeta* meta = tensor_meta(graph_.placeholders[i].meta)) {
+      node.specs = {add_spec(node.name, meta, constant)};
+      result_.specs.back().bytes = std::max(result_.specs.back().bytes, bytes_of_group(i, byte_size(meta->dtype)));
+    }
     node_of_[i] = push(std::move(node));
+  }
+
+  const std::vector<AliasMember>* group_of(std::size_t placeholder) const {
+    if (!top_ || input_.fidelity == Fidelity::released) return nullptr;  // ExecuTorch gives each buffer a storage of its own
+    for (const auto& group : program_.alias_groups) {
+      const auto is_it = [&](const AliasMember& m) { return index_of(m.value) == placeholder; };
+      if (std::ranges::any_of(group, is_it)) return &group;
+    }
+    return nullptr;
+  }
+
+  /// The storage of an earlier placeholder with which this one shares it.
+  std::optional<std::uint32_t> spec_of_group(std::size_t placeholder) const {
+    const std::vector<AliasMember>* group = group_of(placeholder);
+    for (std::size_t m = 0; group != nullptr && m < group->size(); ++m) {
+      const ValueId other = (*group)[m].value;
+      if (index_of(other) < placeholder && specs_of(other).size() == 1) return specs_of(other)[0];
+    }
+    return std::nullopt;
+  }
+
+  /// From the beginning of the storage to the end of the last member that tells where it lies.
+  std::int64_t bytes_of_group(std::size_t placeholder, std::size_t element) const {
+    const std::vector<AliasMember>* group = group_of(placeholder);
+    std::int64_t bytes = 0;
+    for (std::size_t m = 0; group != nullptr && m < group->size(); ++m) {
+      const auto& g = (*group)[m].geometry;
+      if (g) bytes = std::max(bytes, Region{g->offset, g->sizes, g->strides}.end() * static_cast<std::int64_t>(element));
+    }
+    return bytes;
   }
 
   /// ExecuTorch asks the program's signature about the placeholders of branches too: one that bears the name of a mutated buffer
@@ -216,21 +283,15 @@ class Lowering {
       lowered.specs = specs_of(base_[index_of(v)]);
     } else if (t.kind == Target::Kind::higher_order) {
       lowered.specs = result_specs(n, nullptr);
+      for (const std::uint32_t s : borrowed_specs(n)) lowered.specs.push_back(s);
       reserve_for_branches(node);
-    } else if (const std::optional<ValueId> target = born_in(n)) {
+    } else if (only_borrows(n)) {  // values born in an input's storage too
       lowered.kind = LoweredNode::Kind::op;
-      lowered.specs = specs_of(*target);
+      lowered.specs = borrowed_specs(n);
     } else if (t.is_op()) {
       return add_op(n, schema, std::move(lowered));
     }
     node_of_[index_of(v)] = push(std::move(lowered));
-  }
-
-  /// The placeholder in whose storage the result is born: it has no allocation of its own then.
-  std::optional<ValueId> born_in(NodeId n) const {
-    if (!top_) return std::nullopt;
-    const auto birth = std::ranges::find(program_.births, n, &Birth::node);
-    return birth == program_.births.end() ? std::nullopt : std::optional(birth->target);
   }
 
   std::vector<std::uint32_t> picked_spec(const Node& getitem) const {
@@ -238,6 +299,7 @@ class Lowering {
     const std::int64_t* index = as_int(getitem.args[1]);
     if (of == nullptr || index == nullptr) return {};
     const std::vector<std::uint32_t> all = specs_of(*of);
+    if (!graph_.is_placeholder(*of) && effects_ && !borrowed_specs(graph_.producer_of(*of)).empty()) return all;
     if (*index < 0 || static_cast<std::size_t>(*index) >= all.size()) return {};
     return {all[static_cast<std::size_t>(*index)]};
   }
@@ -261,6 +323,7 @@ class Lowering {
       alloc.specs = std::move(specs);
       op.uses.push_back(push(std::move(alloc)));
     }
+    for (const std::uint32_t s : borrowed_specs(n)) op.specs.push_back(s);
     node_of_[index_of(graph_.result_of(n))] = push(std::move(op));
   }
 
@@ -356,6 +419,7 @@ class Lowering {
   const Options& options_;
   const LoweringInput& input_;
   SchemaTable schemas_;
+  std::optional<Effects> effects_;  ///< of the top graph
   std::vector<ValueId> base_;
   std::vector<bool> live_, is_output_;
   std::map<ValueId, std::map<std::int64_t, TensorMeta>> elements_;

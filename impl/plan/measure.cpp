@@ -21,6 +21,55 @@ Allocation best_allocation(std::span<const Buffer> buffers, const SearchLimits& 
   return best;
 }
 
+/// A program as the planners see it.
+struct Planned {
+  Planned(const Program& placed, const Options& options, Fidelity fidelity, const MeasureOptions& settings)
+      : graph(lower(placed, options, {fidelity, settings.alignment, settings.symbols})),
+        plan(executorch_greedy(graph, {fidelity, settings.alignment, true})),
+        buffers(buffers_of(graph, plan)) {}
+
+  /// Offsets of the buffers, behind what is reserved for branches.
+  Allocation allocated_by(Planner planner, const SearchLimits& search) const {
+    switch (planner) {
+      case Planner::executorch:
+      case Planner::executorch_fixed:
+        break;
+      case Planner::naive:
+        return naive(buffers.buffers);
+      case Planner::first_fit:
+        return first_fit_by_size(buffers.buffers);
+      case Planner::best:
+        return best_allocation(buffers.buffers, search);
+    }
+    Allocation allocation{std::vector<std::int64_t>(buffers.buffers.size(), 0), plan.total - graph.reserved};
+    for (std::size_t i = 0; i < plan.specs.size(); ++i)
+      allocation.offsets[buffers.owner[i]] = plan.specs[i].offset - graph.reserved;
+    return allocation;
+  }
+
+  LoweredGraph graph;
+  ExecutorchPlan plan;
+  PlanBuffers buffers;
+};
+
+/// Two storages that share bytes in the released plan although, by the right lifetimes, both are needed at some step. Both graphs
+/// bring the same storages in the same order, but for the stale ones at the end.
+std::string fault_of(const Planned& released, const Planned& fixed) {
+  std::vector<std::int64_t> offset_of(released.graph.specs.size(), -1);
+  for (const PlannedSpec& s : released.plan.specs) offset_of[s.spec] = s.offset;
+  Allocation mixed{std::vector<std::int64_t>(fixed.buffers.buffers.size(), 0), released.plan.total};
+  std::vector<std::string> names(fixed.buffers.buffers.size());
+  for (std::size_t i = 0; i < fixed.plan.specs.size(); ++i) {
+    const std::uint32_t spec = fixed.plan.specs[i].spec, owner = fixed.buffers.owner[i];
+    if (spec >= offset_of.size() || offset_of[spec] < 0 || released.graph.specs[spec].name != fixed.graph.specs[spec].name)
+      return "";
+    if (names[owner].empty()) mixed.offsets[owner] = offset_of[spec], names[owner] = fixed.graph.specs[spec].name;
+  }
+  const std::optional<Violation> violation = validate(fixed.buffers.buffers, mixed);
+  if (!violation || violation->first == violation->second) return "";
+  return names[violation->first] + " and " + names[violation->second];
+}
+
 bool is_copy_or_clone(const LoweredNode& node) {
   return node.kind == LoweredNode::Kind::in_place && node.name.rfind("copy_", 0) == 0;
 }
@@ -52,17 +101,60 @@ void describe(const LoweredGraph& graph, const ExecutorchPlan& plan, const PlanB
 
 }  // namespace
 
+std::string_view name_of(Planner planner) {
+  switch (planner) {
+    case Planner::executorch:
+      return "executorch";
+    case Planner::executorch_fixed:
+      return "executorch-fixed";
+    case Planner::naive:
+      return "naive";
+    case Planner::first_fit:
+      return "first-fit";
+    case Planner::best:
+      return "best";
+  }
+  return "";
+}
+
+std::int64_t Measurement::bytes(Planner planner) const {
+  switch (planner) {
+    case Planner::executorch:
+      return executorch;
+    case Planner::executorch_fixed:
+      return executorch_fixed;
+    case Planner::naive:
+      return naive;
+    case Planner::first_fit:
+      return first_fit;
+    case Planner::best:
+      return best;
+  }
+  return 0;
+}
+
+std::vector<NamedPlace> places(const Program& placed, const Options& options, Planner planner, const MeasureOptions& settings) {
+  const Planned planned(placed, options, planner == Planner::executorch ? Fidelity::released : Fidelity::fixed, settings);
+  const Allocation allocation = planned.allocated_by(planner, settings.search);
+  std::vector<NamedPlace> result;
+  for (std::size_t i = 0; i < planned.plan.specs.size(); ++i) {
+    const std::uint32_t owner = planned.buffers.owner[i];
+    result.push_back({planned.graph.specs[planned.plan.specs[i].spec].name, allocation.offsets[owner] + planned.graph.reserved,
+                      planned.buffers.buffers[owner].bytes});
+  }
+  return result;
+}
+
 Measurement measure(const Program& placed, const Options& options, const MeasureOptions& settings) {
   Measurement result;
-  const LoweringInput released{Fidelity::released, settings.alignment, settings.symbols};
-  result.executorch = executorch_greedy(lower(placed, options, released), {Fidelity::released, settings.alignment, true}).total;
-
-  const LoweringInput fixed{Fidelity::fixed, settings.alignment, settings.symbols};
-  const LoweredGraph graph = lower(placed, options, fixed);
-  const ExecutorchPlan plan = executorch_greedy(graph, {Fidelity::fixed, settings.alignment, true});
+  const Planned released(placed, options, Fidelity::released, settings);
+  const Planned fixed(placed, options, Fidelity::fixed, settings);
+  const LoweredGraph& graph = fixed.graph;
+  const ExecutorchPlan& plan = fixed.plan;
+  const PlanBuffers& buffers = fixed.buffers;
+  result.executorch = released.plan.total;
   result.executorch_fixed = plan.total;
-
-  const PlanBuffers buffers = buffers_of(graph, plan);
+  result.executorch_fault = fault_of(released, fixed);
   const Allocation best = best_allocation(buffers.buffers, settings.search);
   result.naive = graph.reserved + naive(buffers.buffers).total;
   result.first_fit = graph.reserved + checked(buffers.buffers, first_fit_by_size(buffers.buffers)).total;
