@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -83,7 +84,7 @@ class Worker {
       counters_.next = i + stride;
     }
     counters_.current = kIdle;
-    _exit(0);
+    std::exit(0);  // not _exit: coverage and leaks are written down at the end of a process
   }
 
  private:

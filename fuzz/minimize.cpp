@@ -368,7 +368,7 @@ class Minimizer {
 
   Minimized run(const Program& program) {
     best_.program = program;
-    best_.judged = judge(implementation_, program, options_of(program, base_), checks_);
+    best_.judged = judge(implementation_, program, options_of(program, base_), checks_for(program));
     encodable_ = encode(program, kSizes).has_value();
     size_ = measure(program);
     bool again = best_.judged.signature == signature_;
@@ -380,6 +380,7 @@ class Minimizer {
 
  private:
   static constexpr Sizes kSizes{64, 4096, 64};
+  static constexpr std::size_t kSmall = 12;  ///< nodes
 
   bool step() {
     for (const Reduction& reduction : kReductions) {
@@ -390,9 +391,17 @@ class Minimizer {
     return false;
   }
 
+  /// The choices that witness the failure go along; a program that is small enough is tried under all of its own.
+  Checks checks_for(const Program& candidate) const {
+    Checks checks = checks_;
+    checks.first_choices = best_.judged.choices;
+    if (candidate.graph.nodes.size() <= kSmall) checks.choices = std::max(checks.choices, ref::Limits().choices);
+    return checks;
+  }
+
   void give_usual_names() {
     Program named = canonical(best_.program);
-    Judged judged = judge(implementation_, named, options_of(named, base_), checks_);
+    Judged judged = judge(implementation_, named, options_of(named, base_), checks_for(named));
     if (judged.signature != signature_) return;
     best_.program = std::move(named);
     best_.judged = std::move(judged);
@@ -407,7 +416,7 @@ class Minimizer {
     ++best_.tried;
     Judged judged;
     try {
-      judged = judge(implementation_, candidate, options_of(candidate, base_), checks_);
+      judged = judge(implementation_, candidate, options_of(candidate, base_), checks_for(candidate));
     } catch (const InputError&) {
       return false;  // outside of what can be judged
     }

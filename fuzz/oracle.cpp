@@ -146,7 +146,7 @@ class Trial {
       fail(Verdict::malformed, "number of copies", "the answer has another number of copies than the program has write-backs");
       return;
     }
-    if (!safe(reference().judge(result().placement))) return;
+    if (!safe(reference().judge(result().placement, checks_.first_choices))) return;
     if (implementation_.outside() && !checks_.strict) return;
     if (reports_hopeless()) return skip("no placement serves a copy or an output, reported");
     if (checks_.minimality && !minimal()) return;

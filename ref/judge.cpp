@@ -28,24 +28,42 @@ class Judge::Impl {
     }
   }
 
-  Judgement judge(const Placement& placement) {
+  Judgement judge(const Placement& placement, const std::map<std::string, std::string>& first) {
     check_shape(placement);
     Judgement judgement;
     judgement.method = one_cell_ ? Method::one_cell : Method::terms;
     if (read_too_early(placement, judgement)) return judgement;
     const Schedule schedule(program_, placement);
+    const auto differs = [&](std::span<const std::uint8_t> choices, bool meaning_too) {
+      if (meaning_too) run_meaning(choices);
+      run_placed(schedule, choices, schedule.returned());
+      if (!execution_.interpreter().trapped() && placed_ == meaning_) return false;
+      blame(placement, schedule, choices, judgement);
+      return true;
+    };
+    if (!first.empty() && differs(choices_named(first), true)) return judgement;
     ChoiceWalk walk(steps_, limits_.choices);
     while (walk.next()) {
-      if (walk.semantics_changed()) run_meaning(walk.choices());
-      run_placed(schedule, walk.choices(), schedule.returned());
-      if (execution_.interpreter().trapped() || placed_ != meaning_) {
-        blame(placement, schedule, walk.choices(), judgement);
-        return judgement;
-      }
+      if (differs(walk.choices(), walk.semantics_changed())) return judgement;
     }
     judgement.verdict = walk.exhaustive() ? Verdict::safe : Verdict::undecided;
     if (!walk.exhaustive()) decide_by_storages(placement, walk.total(), judgement);
     return judgement;
+  }
+
+  std::vector<std::uint8_t> choices_named(const std::map<std::string, std::string>& names) const {
+    std::vector<std::uint8_t> choices;
+    for (const auto points : {steps_.semantic_choices(), steps_.lowering_choices()}) {
+      for (const ChoicePoint& p : points) {
+        const auto name = names.find(steps_.name_of(p));
+        std::uint8_t choice = 0;
+        for (std::uint8_t c = 1; name != names.end() && c < p.options; ++c) {
+          if (steps_.describe(p, c) == name->second) choice = c;
+        }
+        choices.push_back(choice);
+      }
+    }
+    return choices;
   }
 
   /// More choices than can be tried: storage by storage, all choices at once, the answer may still be yes.
@@ -282,11 +300,14 @@ class Judge::Impl {
 Judge::Judge(const Program& program, const Options& options, const Limits& limits, Arena& arena)
     : impl_(std::make_unique<Impl>(program, options, limits, arena)) {}
 Judge::~Judge() = default;
-Judgement Judge::judge(const Placement& placement) { return impl_->judge(placement); }
+Judgement Judge::judge(const Placement& placement, const std::map<std::string, std::string>& first) {
+  return impl_->judge(placement, first);
+}
 const Conflicts& Judge::conflicts() { return impl_->conflicts(); }
 Placement Judge::earliest_by_trace() { return impl_->earliest_by_trace(); }
 Placement Judge::earliest_by_search() {
-  return search_earlier(impl_->earliest_by_trace(), [&](const Placement& p) { return impl_->judge(p).verdict == Verdict::safe; });
+  return search_earlier(impl_->earliest_by_trace(),
+                        [&](const Placement& p) { return impl_->judge(p, {}).verdict == Verdict::safe; });
 }
 std::vector<Clobbered> Judge::clobbered() { return ref::clobbered(impl_->conflicts()); }
 

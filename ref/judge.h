@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "ref/arena.h"
@@ -18,7 +20,8 @@ class Judge {
   Judge(const Program&, const Options&, const Limits&, Arena&);
   ~Judge();
 
-  Judgement judge(const Placement&);
+  /// `first`: choices to try before all others, as a witness names them; what it does not name is 0.
+  Judgement judge(const Placement&, const std::map<std::string, std::string>& first = {});
   /// The conflicts of all choices within the limits, seen by running.
   const Conflicts& conflicts();
   Placement earliest_by_trace();

@@ -109,6 +109,21 @@ TEST(Judge, ValueThatDoesNotHaveItsSizesYetIsATrap) {
   EXPECT_EQ(judge(p, end_placement(p), {}).verdict, Verdict::safe);
 }
 
+TEST(Judge, ChoicesThatAreNamedAreTriedFirst) {
+  const Program p = small_program("b_a x", {"v = reshape(b_a, [4])", "new = neg(x)", "y = sin(v)"}, "new -> b_a, y");
+  Placement early = end_placement(p);
+  early.copies[0].at.slot = slot_at(2);
+  Limits one;
+  one.choices = 1;
+  Arena arena;
+  Judge judge(p, {}, one, arena);
+  EXPECT_NE(judge.judge(early).verdict, Verdict::unsafe) << "the one choice tried is the copy";
+  Limits all;
+  const Judgement found = writeback::ref::judge(p, early, {}, all);
+  ASSERT_EQ(found.verdict, Verdict::unsafe);
+  EXPECT_EQ(judge.judge(early, found.witness->choices).verdict, Verdict::unsafe);
+}
+
 TEST(Judge, ChoicesBeyondTheLimitLeaveItUndecidedUnlessStoragesDecide) {
   const Program p = small_program("b_a x", {"u = reshape(x, [4])", "v = reshape(u, [4])", "m = mul_(v, 2)", "new = add(b_a, m)"},
                                   "new -> b_a, v");
