@@ -1,6 +1,6 @@
 // `writeback prove`: the theorems, a row each. With PROGRAM: its placement (ours, or --placement's) is proved for all choices at
-// once: the rules accept it over the cells of all choices, and the lemmas say that what they accept has the meaning. Where they do
-// not accept it, the reference looks for a run that ends differently.
+// once, by SMT (proofs/one_program.h); where that has no answer, by the rules, which accept it over the cells of all choices, and
+// the lemmas, which say that what they accept has the meaning.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,9 +11,10 @@
 #include "impl/import/import.h"
 #include "impl/place.h"
 #include "impl/report/place_report.h"
+#include "proofs/least.h"
+#include "proofs/one_program.h"
 #include "proofs/prove.h"
 #include "ref/graph/error.h"
-#include "ref/meaning.h"
 
 namespace writeback::cli {
 namespace {
@@ -31,40 +32,42 @@ constexpr const char* kFooter =
     "  writeback prove model.pt2                      our placement of a program, for all choices at once\n"
     "  writeback prove model.pt2 --placement p.json   another placement (as `place --json` prints it)\n";
 
-/// The row of a program whose placement the rules refuse.
-proofs::Row refused(const Program& program, const Placement& placement, const Options& options, const impl::Conflict& conflict) {
-  proofs::Row row;
-  const ref::Judgement judgement = ref::judge(program, placement, options);
-  const std::string blocker = conflict.node ? " at %" + program.graph.node(*conflict.node).name : std::string();
-  if (judgement.verdict == ref::Verdict::unsafe) {
-    row.verdict = proofs::Verdict::refuted;
-    row.note = judgement.witness ? judgement.witness->sentence : "a run ends differently";
-  } else {
-    row.note = fmt::format("the rules refuse it ({}{}), but the reference sees no difference: the blocker is unobserved",
-                           impl::name_of(conflict.rule), blocker);
-  }
-  row.solver = "rules+reference";
+std::string blocker(const Program& program, const impl::Conflict& conflict) {
+  return fmt::format("{}{}", impl::name_of(conflict.rule),
+                     conflict.node ? " at %" + program.graph.node(*conflict.node).name : std::string());
+}
+
+/// What the rules say where SMT has no answer: too coarse, or not modelled.
+proofs::Row by_rules(const std::vector<impl::Conflict>& conflicts, const std::vector<proofs::Row>& lemmas, const proofs::Row& smt) {
+  proofs::Row row = smt;
+  row.solver = "rules+lemmas";
+  const auto open = std::ranges::find_if(lemmas, [](const proofs::Row& r) { return r.verdict != proofs::Verdict::proved; });
+  if (!conflicts.empty()) return row;
+  row.verdict = open == lemmas.end() ? proofs::Verdict::proved : proofs::Verdict::unknown;
+  row.note = (open == lemmas.end() ? "accepted by the rules over the cells of all choices" : "a lemma is open: " + open->claim) +
+             " (" + smt.note + ")";
   return row;
 }
 
-proofs::Row prove_program(const ProveArguments& args, const std::vector<proofs::Row>& lemmas) {
+/// Rows of one program: its placement is safe; where it is ours, it is the least one.
+void prove_program(const ProveArguments& args, std::vector<proofs::Row>& rows) {
   const Program program = load(args.program);
   const Options options = args.meaning.options_for(program);
   const Placement placement = args.placement.empty()
                                   ? impl::place(program, options).placement
                                   : impl::placement_from_json(program, nlohmann::json::parse(impl::read_file(args.placement)));
   const std::vector<impl::Conflict> conflicts = impl::accept(program, placement, options);
-  proofs::Row row;
-  if (!conflicts.empty()) {
-    row = refused(program, placement, options, conflicts.front());
-  } else {
-    const auto open = std::ranges::find_if(lemmas, [](const proofs::Row& r) { return r.verdict != proofs::Verdict::proved; });
-    row.verdict = open == lemmas.end() ? proofs::Verdict::proved : proofs::Verdict::unknown;
-    row.solver = "rules+lemmas";
-    row.note = open == lemmas.end() ? "accepted by the rules over the cells of all choices" : "a lemma is open: " + open->claim;
-  }
+  proofs::Row row = proofs::prove_placement(program, placement, options, args.options);
+  if (row.verdict == proofs::Verdict::unknown) row = by_rules(conflicts, rows, row);
+  if (!conflicts.empty() && row.verdict != proofs::Verdict::refuted)
+    row.note += fmt::format("; the rules refuse it ({}): the blocker is unobserved", blocker(program, conflicts.front()));
   row.claim = fmt::format("{}: the placement has the meaning, for all choices", args.program);
-  return row;
+  rows.push_back(std::move(row));
+  if (!args.placement.empty()) return;
+  if (auto least = proofs::prove_least(program, placement, options, args.options)) {
+    least->claim = fmt::format("{}: no placement is earlier", args.program);
+    rows.push_back(*std::move(least));
+  }
 }
 
 void print(const std::vector<proofs::Row>& rows, bool json) {
@@ -95,7 +98,10 @@ Status status_of(const std::vector<proofs::Row>& rows) {
 
 Status prove_command(const ProveArguments& args) {
   std::vector<proofs::Row> rows = proofs::prove_lemmas(args.options);
-  rows.push_back(args.program.empty() ? proofs::prove_bounded(args.options) : prove_program(args, rows));
+  if (args.program.empty())
+    rows.push_back(proofs::prove_bounded(args.options));
+  else
+    prove_program(args, rows);
   print(rows, args.meaning.json);
   return status_of(rows);
 }

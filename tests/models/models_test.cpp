@@ -3,29 +3,19 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "impl/import/import.h"
 #include "impl/place.h"
 #include "ref/graph/error.h"
 #include "ref/graph/text.h"
 #include "ref/meaning.h"
+#include "tests/models/files.h"
 
 namespace writeback {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<fs::path> files(const std::set<std::string>& extensions) {
-  std::vector<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(fs::path(WRITEBACK_TESTS_DIR) / "models")) {
-    if (extensions.count(entry.path().extension().string()) > 0) found.push_back(entry.path());
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
 
 /// "target <- value after node": the placement by names, in output order.
 std::vector<std::string> by_name(const Program& program, const impl::PlaceResult& result) {
@@ -39,10 +29,10 @@ std::vector<std::string> by_name(const Program& program, const impl::PlaceResult
   return lines;
 }
 
-TEST(Models, ThereAreTwelveAndMore) { EXPECT_GE(files({".pt2"}).size(), 24u); }
+TEST(Models, ThereAreTwelveAndMore) { EXPECT_GE(model_files({".pt2"}).size(), 24u); }
 
 TEST(Models, EveryPlacementIsSafe) {
-  for (const fs::path& path : files({".pt2", ".txt"})) {
+  for (const fs::path& path : model_files({".pt2", ".txt"})) {
     const Program program = impl::read_program_file(path.string());
     const impl::PlaceResult result = impl::place(program);
     EXPECT_TRUE(result.lowering_hazards.empty()) << path.filename();
@@ -54,7 +44,7 @@ TEST(Models, EveryPlacementIsSafe) {
 
 TEST(Models, ArchiveAndTextGetTheSamePlacement) {
   std::size_t compared = 0;
-  for (const fs::path& path : files({".pt2"})) {
+  for (const fs::path& path : model_files({".pt2"})) {
     const fs::path text = fs::path(path).replace_extension(".txt");
     if (!fs::exists(text)) continue;
     ++compared;
@@ -68,7 +58,7 @@ TEST(Models, ArchiveAndTextGetTheSamePlacement) {
 
 TEST(Models, OneSlotEarlierIsRefused) {
   std::size_t moved = 0;
-  for (const fs::path& path : files({".pt2"})) {
+  for (const fs::path& path : model_files({".pt2"})) {
     const Program program = impl::read_program_file(path.string());
     const Placement placement = impl::place(program).placement;
     for (std::size_t i = 0; i < placement.copies.size(); ++i) {
@@ -84,7 +74,7 @@ TEST(Models, OneSlotEarlierIsRefused) {
 }
 
 TEST(Models, ACopyLeftOutIsRefused) {
-  for (const fs::path& path : files({".pt2"})) {
+  for (const fs::path& path : model_files({".pt2"})) {
     const Program program = impl::read_program_file(path.string());
     const Placement placement = impl::place(program).placement;
     for (std::size_t i = 0; i < placement.copies.size(); ++i) {
@@ -98,7 +88,7 @@ TEST(Models, ACopyLeftOutIsRefused) {
 }
 
 TEST(Models, PrintOfReadIsTheTextThatTorchPrinted) {
-  for (const fs::path& path : files({".txt"})) {
+  for (const fs::path& path : model_files({".txt"})) {
     const std::string text = impl::read_file(path.string());
     EXPECT_EQ(print_text(read_text(text)), text) << path.filename();
   }
