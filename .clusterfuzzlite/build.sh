@@ -7,12 +7,12 @@ targets="placement checker text json archive"
 
 cmake -S . -B "$WORK/build" -G Ninja -DCMAKE_BUILD_TYPE=None -DWRITEBACK_FUZZERS=ON -DWRITEBACK_TESTS=OFF \
   -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_C_FLAGS="$CFLAGS" -DCMAKE_CXX_FLAGS="$CXXFLAGS" \
-  -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON -DCMAKE_EXE_LINKER_FLAGS='-Wl,--disable-new-dtags -Wl,-rpath,$ORIGIN/lib'
+  -DCMAKE_BUILD_RPATH='$ORIGIN/lib' -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags
 mkdir -p "$OUT/lib"
 for target in $targets; do
   cmake --build "$WORK/build" --target "fuzz_$target"
   cp "$WORK/build/fuzz_$target" "$OUT/"
-  ldd "$OUT/fuzz_$target" | awk '$3 ~ "^/" && $1 !~ /^(libc|libm|libdl|librt|libpthread|libresolv)\.so/ {print $3}' |
+  ldd "$WORK/build/fuzz_$target" | awk '$3 ~ "^/" && $1 !~ /^(libc|libm|libdl|librt|libpthread|libresolv)\.so/ {print $3}' |
     xargs cp -Lt "$OUT/lib"
   printf '[libfuzzer]\nmax_len = 16384\n' > "$OUT/fuzz_$target.options"
 done
