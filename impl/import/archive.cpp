@@ -38,6 +38,15 @@ struct CloseFile {
   void operator()(zip_file_t* file) const { zip_fclose(file); }
 };
 
+/// An entry as a source of bytes; the function has another name since libzip 1.10.
+zip_source_t* source_of_entry(zip_t* zip, zip_uint64_t index) {
+#if LIBZIP_VERSION_MAJOR > 1 || LIBZIP_VERSION_MINOR >= 10
+  return zip_source_zip_file(zip, zip, index, 0, 0, -1, nullptr);
+#else
+  return zip_source_zip(zip, zip, index, 0, 0, -1);
+#endif
+}
+
 }  // namespace
 
 bool is_zip(std::string_view bytes) {
@@ -75,7 +84,7 @@ Archive Archive::open_nested(const Entry& entry, std::uint64_t limit) const {
     nested.open(source_of(*nested.unpacked_), entry.name);
     return nested;
   }
-  nested.open(zip_source_zip(zip_.get(), zip_.get(), index_of(entry), 0, 0, -1), entry.name);
+  nested.open(source_of_entry(zip_.get(), index_of(entry)), entry.name);
   return nested;
 }
 

@@ -118,7 +118,7 @@ using PartsOf = std::optional<Parts> (*)(const Call&, const Region&);
 View itself(const Call&, const Region& r, Int) { return r; }
 View itself_if_same_dtype(const Call& call, const Region& r, Int) { return call.changes_dtype() ? std::nullopt : View(r); }
 View swapped(const Region& r) {
-  if (r.sizes.empty()) return r;
+  if (r.sizes.empty()) return Region{r.offset, {}, {}};
   return r.sizes.size() == 1 ? std::nullopt : geometry::transpose(r, -2, -1);
 }
 
