@@ -67,7 +67,6 @@ constexpr Override kOverrides[] = {
     {"aten::_cast_Long", may_alias, "", "", kOwnStorage},
     {"aten::_cast_Short", may_alias, "", "", kOwnStorage},
     {"aten::_to_cpu", may_alias, "", "", kOwnStorage},
-    {"aten::_pack_sequence", may_alias, "output,batch_sizes,sorted_indices,unsorted_indices", "", "puts its arguments together"},
     {"aten::histogramdd.TensorList_bins", may_alias, "bins", "", "returns the edges that it was given"},
     {"aten::set.source_Tensor", may_alias, "source", "", kSwitchesStorage},
     {"aten::cumprod_backward", may_alias, "grad", "", kOwnStorage},
@@ -232,6 +231,7 @@ constexpr Override kOverrides[] = {
     // Not tagged, yet they draw; tagged, yet a probability of 0 draws nothing.
     {"aten::_no_grad_normal_", random, "", "", "a tag is missing"},
     {"aten::_no_grad_uniform_", random, "", "", "a tag is missing"},
+    {"prims::inductor_randint", random, "", "", "a tag is missing"},
     {"aten::dropout", not_random, "", "train=False", "draws nothing in evaluation mode"},
     {"aten::native_dropout", not_random, "", "train=False", "draws nothing in evaluation mode"},
     {"aten::scaled_dot_product_attention", not_random, "", "dropout_p=0", "draws nothing without dropout"},
@@ -247,6 +247,7 @@ constexpr Override kOverrides[] = {
     {"aten::sparse_resize_and_clear_", refused, "", "", kSwitchesStorage},
     {"aten::copy_sparse_to_sparse_", refused, "", "", kSwitchesStorage},
     {"prims::resize", refused, "", "", kSwitchesStorage},
+    {"aten::_pack_sequence", refused, "", "", "each result is another of its arguments"},
 };
 
 bool matches(const Override& row, const Schema& schema) {

@@ -63,13 +63,16 @@ def _keys(signature, tensors):
 
 
 class _Lowering(torch.fx.Interpreter):
-    """Runs a graph with its view_copy nodes lowered: an alias of the chain's root, a copy of it where an output returns it."""
+    """Runs a graph with its view_copy nodes lowered: an alias of the chain's root, a copy of it where an output returns it. A result
+    that shares the storage of an argument (share: node name -> index of the argument) is written there."""
 
-    def __init__(self, module, lowered):
+    def __init__(self, module, lowered, share=None):
         super().__init__(module)
-        self.lowered = lowered
+        self.lowered, self.share = lowered, share or {}
 
     def run_node(self, node):
+        if self.lowered and node.name in self.share:
+            return self.env[node.args[self.share[node.name]]].copy_(super().run_node(node))
         if not (self.lowered and is_view_copy(node)):
             return super().run_node(node)
         root = node.args[0]
@@ -91,11 +94,11 @@ def meaning(module, signature, tensors):
     return by_key, [v for s, v in zip(signature.output_specs, taken) if s.kind is OutputKind.USER_OUTPUT]
 
 
-def as_run(module, signature, tensors, lowered, before):
+def as_run(module, signature, tensors, lowered, before, share):
     """The same for a program whose copies are nodes. Its outputs are read last; how many are user outputs says the signature of the
     program before it (a pass must not move a mutation among them)."""
     with torch.no_grad():
-        results = _Lowering(module, lowered).run(*tensors, enable_io_processing=False)
+        results = _Lowering(module, lowered, share).run(*tensors, enable_io_processing=False)
     kinds = [s.kind for s in signature.output_specs]
     return _keys(before, tensors), [v for k, v in zip(kinds, results) if k is OutputKind.USER_OUTPUT]
 
@@ -122,7 +125,7 @@ def run_before(module, signature, contents):
         return None
 
 
-def first_difference(before, after, lowered=False, seeds=range(6), alias=()):
+def first_difference(before, after, lowered=False, seeds=range(6), alias=(), share=None):
     """A sentence for the first thing that the program after does otherwise, None where nothing was seen."""
     module, signature = programs.read_json(before)
     changed, changed_signature = programs.read_json(after)
@@ -136,7 +139,7 @@ def first_difference(before, after, lowered=False, seeds=range(6), alias=()):
         ran = True
         torch.manual_seed(0)
         try:
-            got = as_run(changed, changed_signature, copied(contents), lowered, signature)
+            got = as_run(changed, changed_signature, copied(contents), lowered, signature, share)
         except RuntimeError as e:  # a copy between shapes of the same cells: no device minds, so it is no finding
             raise Refused(first_line(e)) from e
         said = difference(got, expected)
@@ -172,11 +175,12 @@ def asked(path):
 
 
 def confirmed(request, reply):
-    """(what differs, whether only with view_copy lowered) of a reply to a request, else None."""
+    """(what differs, whether only with view_copy lowered) of a reply to a request, else None. Its custom ops are defined already."""
     if "error" in reply:
         raise BridgeError(reply["error"])
     for lowered in (False, True):
-        said = first_difference(request["program"], reply["program"], lowered, alias=request.get("alias", ()))
+        said = first_difference(request["program"], reply["program"], lowered, alias=request.get("alias", ()),
+                                share=request.get("share_alloc"))
         if said:
             return said, lowered
     return None

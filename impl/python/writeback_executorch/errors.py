@@ -20,7 +20,7 @@ def main_of(function):
         try:
             return function(*arguments)
         except BridgeError as e:
-            print(f"{function.__module__.replace('_', '-')}: {e}", file=sys.stderr)
+            print(f"writeback-executorch: {e}", file=sys.stderr)
             return 2
         except BrokenPipeError:
             return 0

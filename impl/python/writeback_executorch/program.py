@@ -83,6 +83,10 @@ def overload_of(target):
     return inner if isinstance(inner, torch._ops.OpOverload) else None
 
 
+def _is_memory_view(target):
+    return getattr(target, "__module__", "") == "executorch.exir.memory" and target.__name__ == "view"
+
+
 def name_of_target(target):
     """The target string of the export schema. A memory.view of ExecuTorch is what it does: aten.view."""
     op = overload_of(target)
@@ -92,7 +96,7 @@ def name_of_target(target):
         return (EDGE if is_edge(target) else "torch.ops.") + f"{namespace}.{name}.{overload}"
     if isinstance(target, torch._ops.HigherOrderOperator):
         return f"torch.ops.higher_order.{target.name()}"
-    if getattr(target, "__module__", "") == "executorch.exir.memory" and target.__name__ == "view":
+    if _is_memory_view(target):
         return "torch.ops.aten.view.default"
     return f"{target.__module__}.{target.__name__}"
 
@@ -553,6 +557,8 @@ def _write_by_torch(module, signature):
                 aten = overload_of(node.target)
                 edge[node.name] = name_of_target(node.target)
                 node.target = aten
+            elif _is_memory_view(node.target):
+                node.target = torch.ops.aten.view.default
     serializer = serialize.GraphModuleSerializer(signature, [torch.export.ModuleCallEntry("", None)])
     unions = serialize._dataclass_to_dict(serializer.serialize(module))
     json = json_module.loads(json_module.dumps(unions))  # torch's unions are objects of its own until they are written
