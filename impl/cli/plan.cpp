@@ -2,6 +2,7 @@
 // none can beat; and a picture of the arena over time.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -21,7 +22,7 @@ struct PlanArguments {
   std::string program, svg, html, picture = "earliest";
   std::int64_t alignment = 16;
   std::size_t search = impl::plan::SearchLimits{}.rounds;
-  std::vector<std::string> sizes;
+  std::vector<std::string> sizes, planners;
 };
 
 constexpr const char* kFooter =
@@ -61,6 +62,15 @@ std::vector<impl::NamedMeasurement> measured(const PlanArguments& args, const Pr
   return all;
 }
 
+std::vector<impl::plan::Planner> planners_of(const std::vector<std::string>& names) {
+  std::vector<impl::plan::Planner> chosen;
+  for (const impl::plan::Planner p : impl::plan::kPlanners) {
+    const bool wanted = std::find(names.begin(), names.end(), name_of(p)) != names.end();
+    if (wanted || names == std::vector<std::string>{"all"}) chosen.push_back(p);
+  }
+  return chosen.empty() ? impl::kShownPlanners : chosen;
+}
+
 const impl::NamedMeasurement& named(const std::vector<impl::NamedMeasurement>& all, const std::string& name) {
   for (const impl::NamedMeasurement& m : all) {
     if (m.name == name) return m;
@@ -77,7 +87,7 @@ Status plan_command(const PlanArguments& args) {
   if (args.meaning.json) {
     print_json(impl::plan_json(all));
   } else {
-    fmt::print("{}", impl::plan_table(all));
+    fmt::print("{}", impl::plan_table(all, planners_of(args.planners)));
   }
   return Status::holds;
 }
@@ -95,6 +105,10 @@ void add_plan(CLI::App& app, Session& session) {
   command.add_option("--alignment", args->alignment, "Bytes to which storages are rounded up (default 16)")
       ->check(CLI::Range(1, 65536));
   command.add_option("--search", args->search, "First-fit runs that the best planner may spend")->type_name("N");
+  command.add_option("--planner", args->planners, "Show this planner (repeatable), or all: they are always in --json")
+      ->check(CLI::IsMember({"executorch", "executorch-fixed", "naive", "first-fit", "best", "all"}))
+      ->expected(1)
+      ->take_all();
   command.add_option("--size", args->sizes, "Value of a symbolic size, SYMBOL=NUMBER (repeatable)")->expected(1)->take_all();
   args->meaning.add_to(command);
   command.callback([args, &session] { session.status = naming(args->program, [&] { return plan_command(*args); }); });

@@ -27,13 +27,18 @@ std::string saving_text(const Measurement& m, const Measurement& first) {
   return fmt::format("{:.1f} %", percent(first.executorch - m.executorch_fixed, first.executorch));
 }
 
-std::vector<std::vector<std::string>> rows_of(const std::vector<NamedMeasurement>& all) {
-  std::vector<std::vector<std::string>> rows{
-      {"placement", "executorch", "executorch-fixed", "best", "bound", "gap", "saved", "copied", "bound at"}};
+std::vector<std::vector<std::string>> rows_of(const std::vector<NamedMeasurement>& all,
+                                              const std::vector<plan::Planner>& planners) {
+  std::vector<std::vector<std::string>> rows{{"placement"}};
+  for (const plan::Planner p : planners) rows[0].emplace_back(name_of(p));
+  for (const char* heading : {"bound", "gap", "saved", "copied", "bound at"}) rows[0].emplace_back(heading);
   for (const auto& [name, m] : all) {
-    rows.push_back({name, with_commas(m.executorch), with_commas(m.executorch_fixed), with_commas(m.best),
-                    with_commas(m.bound.bytes), gap_text(m), saving_text(m, all.front().measurement), with_commas(m.bytes_copied),
-                    m.bound_at});
+    std::vector<std::string>& row = rows.emplace_back(1, name);
+    for (const plan::Planner p : planners) row.push_back(with_commas(m.bytes(p)));
+    for (const std::string& cell : {with_commas(m.bound.bytes), gap_text(m), saving_text(m, all.front().measurement),
+                                    with_commas(m.bytes_copied), m.bound_at}) {
+      row.push_back(cell);
+    }
   }
   return rows;
 }
@@ -57,20 +62,22 @@ std::string peak_line(const NamedMeasurement& named) {
   return text;
 }
 
-/// Sentences about planners that need more for a placement whose bound is lower.
+/// Sentences about planners that need more for a placement than for the one before it, though no more bytes live at once; and about
+/// plans of the released planner in which something is overwritten while it is needed.
 std::vector<std::string> anomalies(const std::vector<NamedMeasurement>& all) {
   std::vector<std::string> sentences;
-  const Measurement& first = all.front().measurement;
-  for (std::size_t i = 1; i < all.size(); ++i) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& [name, m] = all[i];
-    const auto compare = [&](const char* planner, std::int64_t mine, std::int64_t end) {
-      if (mine <= end || m.bound.bytes > first.bound.bytes) return;
+    for (const plan::Planner p : plan::kPlanners) {
+      if (i == 0 || p == plan::Planner::naive || m.bound.bytes > all[i - 1].measurement.bound.bytes) continue;
+      const std::int64_t more = m.bytes(p) - all[i - 1].measurement.bytes(p);
+      if (more <= 0) continue;
       sentences.push_back(fmt::format("anomaly: {} needs {} bytes more for {} than for {}, though no more bytes live at once",
-                                      planner, with_commas(mine - end), name, all.front().name));
-    };
-    compare("executorch", m.executorch, first.executorch);
-    compare("executorch-fixed", m.executorch_fixed, first.executorch_fixed);
-    compare("best", m.best, first.best);
+                                      name_of(p), with_commas(more), name, all[i - 1].name));
+    }
+    if (m.executorch_fault.empty()) continue;
+    sentences.push_back(fmt::format("wrong plan: executorch gives the same bytes to {}, needed at the same time, for {}",
+                                    m.executorch_fault, name));
   }
   return sentences;
 }
@@ -202,8 +209,8 @@ Json plan_json(const std::vector<NamedMeasurement>& all) {
   return {{"placements", placements}, {"tensors", tensors}, {"anomalies", anomalies(all)}, {"warnings", warnings}};
 }
 
-std::string plan_table(const std::vector<NamedMeasurement>& all) {
-  std::string text = aligned_table(rows_of(all));
+std::string plan_table(const std::vector<NamedMeasurement>& all, const std::vector<plan::Planner>& planners) {
+  std::string text = aligned_table(rows_of(all, planners));
   for (const NamedMeasurement& named : all) text += peak_line(named) + "\n";
   for (const std::string& sentence : anomalies(all)) text += sentence + "\n";
   return text;
@@ -212,7 +219,7 @@ std::string plan_table(const std::vector<NamedMeasurement>& all) {
 std::string plan_svg(const NamedMeasurement& named) { return picture(named, true); }
 
 std::string plan_html(const std::string& title, const std::vector<NamedMeasurement>& all) {
-  std::string body = html_table(rows_of(all));
+  std::string body = html_table(rows_of(all, kShownPlanners));
   body +=
       "<p>Bytes. executorch: its own planner, stale output specs included; executorch-fixed: without them; best: our portfolio; "
       "bound: "
