@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "fuzz/outside.h"
@@ -19,7 +20,7 @@ namespace {
 struct PlaceArguments {
   MeaningFlags meaning;
   std::string program;
-  std::string output;
+  std::string output, html;
   std::string emit;
   std::string implementation = "fast";
   bool explain = false, batch = false;
@@ -54,7 +55,9 @@ Status place_command(const PlaceArguments& args) {
   const impl::PlaceResult result = place_with(args.implementation, program, options);
   for (const std::string& warning : result.warnings) fmt::print(stderr, "writeback: warning: {}\n", warning);
 
-  const bool wants_report = args.meaning.json || args.explain || !args.output.empty();
+  if (!args.html.empty())
+    write_file(args.html, impl::place_html(std::filesystem::path(args.program).filename().string(), program, result));
+  const bool wants_report = args.meaning.json || args.explain || !args.output.empty() || !args.html.empty();
   const bool wants_program = !args.output.empty() || !args.emit.empty() || !wants_report;
   const bool program_on_stdout = wants_program && (args.output.empty() || args.output == "-") && !args.meaning.json;
   if (wants_program && (program_on_stdout || !args.output.empty())) {
@@ -91,6 +94,8 @@ void add_place(CLI::App& app, Session& session) {
   command.add_option("--impl", args->implementation, std::string("Who places: ") + kImplementations)->type_name("NAME");
   command.add_flag("--batch", args->batch,
                    "Read requests from standard input, a JSON object {\"program\"} a line; answer each by its placement");
+  command.add_option("--html", args->html, "Write a page with the copies, their reasons and hazard arcs to FILE")
+      ->type_name("FILE");
   args->meaning.add_to(command);
   command.callback([args, &session] {
     session.status = args->batch ? place_batch(*args) : naming(args->program, [&] { return place_command(*args); });

@@ -27,10 +27,12 @@ svg .value { fill: var(--value); } svg .state { fill: var(--state); } svg rect {
 svg .copy { stroke: var(--copy); stroke-width: 1.2; } svg .bound { stroke: var(--bound); stroke-dasharray: 5 4; }
 svg .curve { fill: none; stroke: var(--curve); stroke-width: 1.5; } svg .arc { fill: none; stroke: var(--copy); stroke-width: 1.3; }
 .key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 .9em; border-radius: 2px; vertical-align: -1px; }
-.listing { position: relative; overflow-x: auto; }
-.listing td { text-align: left; border: 0; padding: 0 .8rem 0 0; white-space: pre; }
-.listing td.n { color: var(--quiet); text-align: right; } .listing tr.placed td { color: var(--copy); }
-.listing td.why { color: var(--quiet); white-space: normal; min-width: 16rem; }
+.listing { overflow-x: auto; }
+.listing td { height: 22px; padding: 0 .8rem 0 0; border: 0; text-align: left; white-space: pre; line-height: 22px; }
+.listing td.arcs { padding: 0; vertical-align: top; } .listing td.n { color: var(--quiet); text-align: right; }
+.listing tr:first-child td { height: 0; } .listing code { line-height: 22px; }
+.listing tr.placed td { color: var(--copy); } .listing tr.reason td { color: var(--quiet); font-style: italic; }
+svg .dot { fill: var(--copy); }
 )css";
 
 }  // namespace

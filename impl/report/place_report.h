@@ -47,4 +47,7 @@ std::vector<std::string> copy_comments(const Program&, const PlaceResult&);
 /// The program as a Graphviz digraph, copies drawn with their hazard edges.
 std::string place_dot(const Program&, const PlaceResult&);
 
+/// One self-contained page: the table of copies, and the program with its copies, their reasons and hazard arcs.
+std::string place_html(const std::string& title, const Program&, const PlaceResult&);
+
 }  // namespace writeback::impl
