@@ -28,9 +28,10 @@ svg .copy { stroke: var(--copy); stroke-width: 1.2; } svg .bound { stroke: var(-
 svg .curve { fill: none; stroke: var(--curve); stroke-width: 1.5; } svg .arc { fill: none; stroke: var(--copy); stroke-width: 1.3; }
 .key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 .9em; border-radius: 2px; vertical-align: -1px; }
 .listing { overflow-x: auto; }
-.listing td { height: 22px; padding: 0 .8rem 0 0; border: 0; text-align: left; white-space: pre; line-height: 22px; }
+.listing td { height: 22px; padding: 0 .8rem 0 0; border: 0; text-align: left; white-space: pre;
+  font-size: 12.5px; line-height: 22px; }
 .listing td.arcs { padding: 0; vertical-align: top; } .listing td.n { color: var(--quiet); text-align: right; }
-.listing tr:first-child td { height: 0; } .listing code { line-height: 22px; }
+.listing tr:first-child td { height: 0; } .listing code { display: block; height: 22px; line-height: 22px; }
 .listing tr.placed td { color: var(--copy); } .listing tr.reason td { color: var(--quiet); font-style: italic; }
 svg .dot { fill: var(--copy); }
 )css";

@@ -13,12 +13,20 @@
 namespace writeback::impl {
 namespace {
 
-constexpr int kRow = 22, kArcs = 72;  ///< pixels
+constexpr int kRow = 22, kArcs = 44;  ///< pixels
 
 struct Line {
   std::string number, code;
   enum class Kind : std::uint8_t { plain, placed, reason } kind = Kind::plain;
 };
+
+/// Takes the words out that every line has, so that names and arguments fit a narrow screen.
+std::string shortened(std::string line) {
+  for (const std::string_view word : {"torch.ops.", "executorch_exir_dialects_edge__ops_"}) {
+    if (const std::size_t at = line.find(word); at != std::string::npos) line.erase(at, word.size());
+  }
+  return line;
+}
 
 /// The statements of the printed program, one a node, without the deletions and comments behind them.
 std::vector<std::string> statements(const Program& program) {
@@ -32,10 +40,9 @@ std::vector<std::string> statements(const Program& program) {
     const std::size_t indent = line.find_first_not_of(' ');
     if (indent == std::string::npos) continue;
     line.erase(0, indent);
-    if (line.starts_with("return") || line.starts_with("class ") || line.starts_with("Graph signature"))
-      inside = inside && !lines.empty() ? false : inside;
+    if (line.starts_with("return")) inside = false;
     if (inside && line[0] != '#' && lines.size() < program.graph.nodes.size())
-      lines.push_back(line.substr(0, std::min(line.find(";  "), line.find("  # "))));
+      lines.push_back(shortened(line.substr(0, std::min(line.find(";  "), line.find("  # ")))));
     if (line.starts_with("def forward") && lines.empty()) inside = true;
   }
   return lines;
@@ -135,7 +142,7 @@ class Page {
       if (row == row_of_.end()) continue;
       const double top = (static_cast<double>(row->second) + 0.5) * kRow,
                    bottom = (static_cast<double>(row_of_.at(name)) + 0.5) * kRow;
-      const double x = kArcs - 4, far = x - 2 * std::min(30.0, 4 + 0.05 * std::abs(bottom - top));
+      const double x = kArcs - 4, far = x - 2 * std::min(18.0, 4 + 0.05 * std::abs(bottom - top));
       fmt::format_to(std::back_inserter(svg),
                      "<path class=\"arc\" d=\"M{0},{1} C{2},{1} {2},{3} {0},{3}\"/><circle class=\"dot\" cx=\"{0}\" cy=\"{3}\" "
                      "r=\"3\"><title>{4} {5}</title></circle>\n",
