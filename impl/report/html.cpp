@@ -21,6 +21,7 @@ th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--line); text-align
 th:first-child, td:first-child { text-align: left; padding-left: 0; } th { color: var(--quiet); font-weight: 500; }
 code, pre { font: 12.5px/1.6 ui-monospace, monospace; }
 svg { display: block; width: 100%; height: auto; }
+.picture { overflow-x: auto; } .picture svg { min-width: 44rem; }
 svg text { font: 11px ui-monospace, monospace; fill: var(--ink); } svg text.quiet { fill: var(--quiet); }
 svg .frame { fill: none; stroke: var(--line); }
 svg .value { fill: var(--value); } svg .state { fill: var(--state); } svg rect { stroke: var(--paper); stroke-width: .5; }

@@ -151,8 +151,8 @@ void draw_labels(std::string& svg, const Measurement& m, const Scale& s) {
   fmt::format_to(out, "<text class=\"quiet\" x=\"{}\" y=\"{}\">step 0</text>\n", kLeft, floor + 16);
   fmt::format_to(out, "<text class=\"quiet\" x=\"{}\" y=\"{}\" text-anchor=\"end\">step {}</text>\n", kWidth - kRight, floor + 16,
                  m.steps.size());
-  const double x = s.x(static_cast<double>(m.bound.step));
-  fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">peak {} at {}</text>\n", x, floor + 16,
+  const double x = std::max(s.x(static_cast<double>(m.bound.step)), kLeft + 160);  // right of the arena's label
+  fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">peak {} at {}</text>\n", x, kTop + kArena + 15,
                  x > kWidth * 0.6 ? "end" : "start", with_commas(m.bound.bytes), html_escaped(m.bound_at));
 }
 
@@ -232,7 +232,7 @@ std::string plan_html(const std::string& title, const std::vector<NamedMeasureme
         "style=\"background:var(--copy)\"></span>write-back copy<span class=\"key\" "
         "style=\"background:var(--bound)\"></span>bound</p>\n",
         html_escaped(named.name), with_commas(named.measurement.best));
-    body += picture(named, false);
+    body += "<div class=\"picture\">" + picture(named, false) + "</div>\n";
     body += "<p>" + html_escaped(peak_line(named)) + "</p>\n";
   }
   return html_page(title, body);
