@@ -3,7 +3,7 @@
 # $CXX, $CFLAGS, $CXXFLAGS, $LIB_FUZZING_ENGINE, $WORK). What runs them has nothing installed: they bring their libraries along.
 # The distribution's C++ libraries are built with libstdc++, so the targets are too.
 CXXFLAGS="${CXXFLAGS//-stdlib=libc++/}"
-targets="placement checker text json archive"
+targets="placement checker memory text json archive"
 
 cmake -S . -B "$WORK/build" -G Ninja -DCMAKE_BUILD_TYPE=None -DWRITEBACK_FUZZERS=ON -DWRITEBACK_TESTS=OFF \
   -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_C_FLAGS="$CFLAGS" -DCMAKE_CXX_FLAGS="$CXXFLAGS" \
@@ -18,7 +18,7 @@ for target in $targets; do
 done
 
 # The corpus is kept as programs. The readers of archives and of JSON begin with the small ones of the tests.
-for target in placement checker text; do
+for target in placement checker memory text; do
   zip -qj "$OUT/fuzz_${target}_seed_corpus.zip" fuzz/corpus/*.txt
 done
 find tests/models -name '*.pt2' -size -16k | xargs zip -qj "$OUT/fuzz_archive_seed_corpus.zip"
