@@ -4,6 +4,7 @@
 #include <map>
 
 #include "ref/choices.h"
+#include "ref/conflicts.h"
 #include "ref/domain.h"
 #include "ref/graph/error.h"
 #include "ref/interpreter.h"
@@ -55,13 +56,19 @@ class Layout {
 class Run {
  public:
   Run(const Program& program, const Steps& steps, Regions& regions, TermDomain& domain)
-      : program_(program), steps_(steps), interpreter_(steps, regions, domain, blind_) {}
+      : program_(program),
+        steps_(steps),
+        live_(live_nodes(program, steps.effects())),
+        interpreter_(steps, regions, domain, blind_) {}
 
   void lay_out(const Layout& layout) { interpreter_.lay_out(layout.places(), layout.bytes()); }
 
   void run(std::span<const std::uint8_t> choices, std::span<const std::uint8_t> returned) {
     interpreter_.start(choices, returned);
-    for (const Step& s : steps_.steps()) interpreter_.run(s);
+    for (const Step& s : steps_.steps()) {
+      const bool removed = s.shares >= 0 && live_[index_of(s.node)] == 0;  // dead: it never writes the storage that it would share
+      if (!removed) interpreter_.run(s);
+    }
     for_each_result([&](std::uint32_t leaf, const std::string&) { interpreter_.read_cells(interpreter_.tensor(leaf), seen_); });
   }
 
@@ -99,6 +106,7 @@ class Run {
 
   const Program& program_;
   const Steps& steps_;
+  const std::vector<std::uint8_t> live_;
   Blind blind_;
   Interpreter<TermDomain> interpreter_;
   std::vector<Term> seen_, mine_;
