@@ -234,9 +234,9 @@ class Interpreter {
 
   void add_input(std::uint32_t number) {
     const InputStorage& input = steps_.input_storages()[number];
-    const auto leaf_of = [&] {
-      return static_cast<std::uint32_t>(std::ranges::find(steps_.inputs(), number, &InputTensor::storage) -
-                                        steps_.inputs().begin());
+    const auto leaf_of = [&] {  // none: its placeholder lies in the storage of another
+      const auto first = std::ranges::find(steps_.inputs(), number, &InputTensor::storage);
+      return first == steps_.inputs().end() ? kNoLeaf : static_cast<std::uint32_t>(first - steps_.inputs().begin());
     };
     const std::uint32_t leaf = arena_ == 0 ? kNoLeaf : leaf_of();
     const Storage& s = storages_[allocate(one_cell_ ? 1 : input.cells, input.birth, leaf)];
