@@ -39,9 +39,10 @@ std::string contents(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A file of this content in the test's own folder.
+/// A file of this content in the test's own folder, under a name that no other test uses: they run side by side.
 std::string file_with(const std::string& name, const std::string& content) {
-  const fs::path path = fs::path(testing::TempDir()) / ("writeback_cli_" + name);
+  const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
+  const fs::path path = fs::path(testing::TempDir()) / ("writeback_cli_" + test + "_" + name);
   std::ofstream(path, std::ios::binary) << content;
   return path.string();
 }
