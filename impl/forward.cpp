@@ -8,24 +8,12 @@
 #include "impl/rules.h"
 #include "ref/graph/effects.h"
 #include "ref/graph/region.h"
+#include "ref/graph/view_geometry.h"
 #include "ref/graph/well_formed.h"
 
 namespace writeback::impl {
 inline namespace WRITEBACK_BUILD {
 namespace {
-
-/// Strides that are not told are those of a contiguous tensor.
-bool is_contiguous(const TensorMeta& meta) {
-  if (!meta.strides) return true;
-  std::vector<std::int64_t> sizes;
-  for (const SymInt& size : meta.sizes) {
-    if (!size.is_number()) return false;
-    sizes.push_back(size.number());
-  }
-  const std::vector<std::int64_t> expected = contiguous_strides(sizes);
-  return std::equal(expected.begin(), expected.end(), meta.strides->begin(), meta.strides->end(),
-                    [](std::int64_t a, const SymInt& b) { return b.is_number() && b.number() == a; });
-}
 
 class Forwarding {
  public:
@@ -141,7 +129,7 @@ bool leaves_the_program(const Program& program, const Aliases& aliases, ValueId 
 bool same_layout(const TensorMeta* a, const TensorMeta* b) {
   if (a == nullptr || b == nullptr || a->dtype != b->dtype || a->sizes != b->sizes) return false;
   return planted(Fault::forwarded_across_strides) || (a->strides && a->strides == b->strides) ||
-         (is_contiguous(*a) && is_contiguous(*b));
+         (has_contiguous_strides(*a) && has_contiguous_strides(*b));
 }
 
 std::vector<Forwarded> forwardable(const Program& program, const Placement& placement, const Options& options) {

@@ -75,7 +75,7 @@ class SymbolText {
     if (meta == nullptr) return steps_.program().graph.name_of(v);
     std::string text{short_name(meta->dtype)};
     for (const SymInt& size : meta->sizes) text.append("|").append(size.text());
-    if (meta->strides) {
+    if (!has_contiguous_strides(*meta)) {  // told or not, those say nothing more
       for (const SymInt& stride : *meta->strides) text.append("/").append(stride.text());
     }
     return text;

@@ -417,4 +417,16 @@ std::optional<std::int64_t> view_count(const Program& program, NodeId n, const R
   return parts ? std::optional(parts->count) : std::nullopt;
 }
 
+bool has_contiguous_strides(const TensorMeta& meta) {
+  if (!meta.strides) return true;
+  Ints sizes;
+  for (const SymInt& size : meta.sizes) {
+    if (!size.is_number()) return false;
+    sizes.push_back(size.number());
+  }
+  const Ints expected = contiguous_strides(sizes);
+  return std::equal(expected.begin(), expected.end(), meta.strides->begin(), meta.strides->end(),
+                    [](Int a, const SymInt& b) { return b.is_number() && b.number() == a; });
+}
+
 }  // namespace writeback
