@@ -48,12 +48,25 @@ class Forwarding {
     for (std::uint32_t k = 0; k < write_backs_.size(); ++k) {
       const WriteBack& w = write_backs_[k];
       const PlacedCopy& copy = placement_.copies[k];
-      const bool fits = !copy.in_place && !copy.temporary && !program_.graph.is_placeholder(w.value) &&
+      const bool fits = !copy.in_place && !copy.temporary && knows_layout(w) &&
                         same_layout(tensor_meta(program_.graph.meta_of(w.value)), tensor_meta(program_.graph.meta_of(w.target)));
       if (!fits || is_spoiled(k)) continue;
       const auto [at, fresh] = copy_of_.emplace(w.value, k);
       if (!fresh && copy.at < placement_.copies[at->second].at) at->second = k;
     }
+  }
+
+  /// The value has the strides that its metadata tell, or where none are told those of a fresh result, for good; and so has the
+  /// target. (A view of which no strides are told may have any.)
+  bool knows_layout(const WriteBack& w) const {
+    const ValueId first = aliases_.tensor[index_of(w.value)];
+    if (program_.graph.is_placeholder(first) || aliases_.settled[index_of(w.target)] != 0) return false;
+    const NodeId n = program_.graph.producer_of(first);
+    if (aliases_.settled[index_of(first)] != index_of(n) + 1) return false;  // an op changed it in place
+    const TensorMeta* meta = tensor_meta(program_.graph.meta_of(w.value));
+    const auto results = effects_.results(n);
+    const bool fresh = std::ranges::all_of(results, [](const ResultEffect& r) { return r.kind == ResultKind::fresh; });
+    return fresh || (meta != nullptr && meta->strides);
   }
 
   Cells<Regions> cells_of(ValueId v) const {

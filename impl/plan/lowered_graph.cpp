@@ -77,13 +77,15 @@ class Lowering {
       if (live_[graph_.placeholders.size() + n]) add_node(node_id(n));
     }
     add_output();
-    share_allocations();
+    if (lowers()) share_allocations();
     return std::move(result_);
   }
 
  private:
   const Target& target(ValueId v) const { return program_.target(graph_.node(graph_.producer_of(v))); }
-  bool is_view_copy(ValueId v) const { return !graph_.is_placeholder(v) && is_aten(target(v), "view_copy"); }
+  bool lowers() const { return options_.lowering == writeback::Lowering::executorch; }
+  /// A view_copy that later passes turn into a view.
+  bool is_view_copy(ValueId v) const { return lowers() && !graph_.is_placeholder(v) && is_aten(target(v), "view_copy"); }
 
   /// A view_copy of a view_copy reads the first one that is none (NormalizeViewCopyBasePass).
   void find_view_bases() {

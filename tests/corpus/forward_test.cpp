@@ -68,6 +68,20 @@ TEST(Forward, LeavesAloneWhatWouldBeWrong) {
   }
 }
 
+TEST(Forward, LeavesAloneWhatMayLieOtherwiseThanTheState) {
+  const std::string
+      read = "v: \"f32[3]\" = aten.as_strided.default(p, [3], [1], 0)\ny: \"f32[3]\" = aten.cos.default(v)\n-> b_a = p, y",
+      inputs = "b_a: \"f32[2, 2]\"; x: \"f32[2, 2]\"\n";
+  const std::string transposed_in_place =
+      inputs + "p: \"f32[2, 2]\" = aten.neg.default(x)\nt: \"f32[2, 2]\" = aten.t_.default(p)\n" + read;
+  const std::string view_without_strides =
+      inputs + "n: \"f32[2, 2]\" = aten.neg.default(x)\np: \"f32[2, 2]\" = aten.t.default(n)\n" + read;
+  for (const std::string& text : {transposed_in_place, view_without_strides}) {
+    const Program program = impl::small_program(text);
+    EXPECT_TRUE(impl::forwardable(program, impl::place(program).placement).empty()) << text;
+  }
+}
+
 TEST(Forward, TakesReadersOfTheLastOfTwoStates) {
   const Program program = impl::small_program(
       "b_a; x\np = aten.neg.default(x)\nq = aten.sin.default(x)\ny = aten.cos.default(p)\nz = aten.cos.default(q)\n"
