@@ -2,7 +2,7 @@
 BUILD := build/release
 MODEL := tests/models/decoder.decomposed.pt2
 
-.PHONY: run test test-long test-bridge build bench format lint install clean
+.PHONY: run test test-long test-sanitized test-bridge build bench format lint install clean
 
 run: build
 	@.ci/demo $(BUILD)/writeback $(MODEL)
@@ -15,6 +15,13 @@ test: packages
 # Minutes and more each: the larger bounded theorems, searches for refuted programs.
 test-long: test
 	@ctest --test-dir $(BUILD) --output-on-failure -R Long
+
+# What reads, places and judges, under the address and undefined-behaviour sanitizers.
+SANITIZED := ref_graph_test ref_test impl_test impl_import_test impl_plan_test corpus_test
+test-sanitized: packages
+	@cmake --preset asan-ubsan
+	@cmake --build build/asan-ubsan --target $(SANITIZED)
+	@for t in $(SANITIZED); do build/asan-ubsan/tests/$$t --gtest_brief=1 || exit 1; done
 
 test-bridge:
 	@impl/python/test_bridge.sh
