@@ -289,6 +289,9 @@ def compare(row, op, args, kwargs, guessed):
             lies.add(f"writes {name}")
         if not wrote and name in rule["writes"]:
             notes.add(f"did not write {name}")
+    if "rebinds" not in traits and any(t.shape != content.shape for (name, t), (content, *_) in zip(call.inputs, call.before)
+                                       if name in rule["writes"]):
+        return lies, notes | {"resized an argument"}  # such a program is refused, so no effect speaks of it
     for effect, tensors in zip(rule["results"], call.returns):
         for t in tensors:
             owners = {name for (name, i), (_, _, store, _) in zip(call.inputs, call.before) if storage(t) in (storage(i), store) and i.layout == torch.strided}
