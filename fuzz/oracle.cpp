@@ -183,10 +183,7 @@ class Trial {
   }
 
   /// Of one that cannot say so (that gives no reasons) no more is asked than any placement could do.
-  bool nothing_is_safe() {
-    if (implementation_.explains()) return false;
-    return reference().judge(reference().earliest_by_trace()).verdict == ref::Verdict::unsafe;
-  }
+  bool nothing_is_safe() { return !implementation_.explains() && no_placement_is_safe(); }
 
   /// A copy or an output that no slot suits, since under one choice it must be read after what another choice has before it.
   bool reports_hopeless() const {
@@ -219,15 +216,18 @@ class Trial {
     judged_.earliest = reference().earliest_by_trace();
     if (as_early()) return true;
     if (judged_.verdict == Verdict::late && is_inexact(reference().conflicts())) {
-      judged_.signature = {};
-      judged_.copy.reset();
-      skip("late, where an op is opaque or a value can be its own target");
+      forgive("late, where an op is opaque or a value can be its own target");
     } else if (judged_.verdict == Verdict::early && reads_more_first()) {
-      judged_.signature = {};
-      judged_.copy.reset();
-      skip("early, by a temporary of what an opaque op returns");
+      forgive("early, by a temporary of what an opaque op returns");
     }
     return false;
+  }
+
+  /// A failure that is none after all.
+  void forgive(std::string reason) {
+    judged_.signature = {};
+    judged_.copy.reset();
+    skip(std::move(reason));
   }
 
   /// A temporary that the reference does without lets other copies of the value stand earlier.

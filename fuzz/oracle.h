@@ -65,7 +65,6 @@ struct Checks {
   bool strict = false;                               ///< judge outside implementations by more than safety
   std::uint64_t choices = 64;                        ///< most choices tried a case
   std::map<std::string, std::string> first_choices;  ///< tried before all others: a witness of a program like this one
-  std::uint32_t search_nodes = 0;                    ///< also compare with earliest_by_search up to this size
 };
 
 Judged judge(Implementation&, const Program&, const Options&, const Checks&);

@@ -39,10 +39,10 @@ std::vector<std::string> fresh_names(const Graph& graph, std::size_t count) {
 /// Solves the copy graph. Copies that stay late in spite of a temporary (sequential semantics) have no slot that suits. nullopt
 /// where no order suits at all: in sequential semantics a read may have to come after a write, and yet before it under a lowering
 /// choice.
-std::optional<Schedule> solve(PlacementGraph& g, std::vector<bool>& cloned, std::uint32_t end, std::vector<std::string>& warnings) {
+std::optional<Schedule> solve(PlacementGraph& g, std::uint32_t end, std::vector<std::string>& warnings) {
   const Temporaries chosen = fewest_temporaries(g.graph, g.forced);
   if (chosen.greedy) warnings.push_back("more than 12 copies form one cycle: the number of temporaries may not be the fewest");
-  cloned = chosen.cloned;
+  std::vector<bool> cloned = chosen.cloned;
   auto schedule = least_schedule(g.graph, cloned);
   if (!schedule) return std::nullopt;
   std::vector<bool> late(g.graph.readers.size(), false);
@@ -127,12 +127,11 @@ void certify(const Problem& problem, const PlaceResult& result) {
 }
 
 /// Where no order of the copies suits. As written the program is right with all of them at the end.
-PlaceResult all_at_the_end(const Problem& problem, PlacementGraph& graph, PlaceResult result) {
+PlaceResult all_at_the_end(const Problem& problem, const PlacementGraph& graph, const std::vector<bool>& kept, PlaceResult result) {
   if (!problem.sequential()) throw std::logic_error("placement: internal error, a cycle of copies is left");
   result.placement = end_placement(problem.program);
-  graph.hopeless = graph.write_back;
   result.reasons.assign(result.write_backs.size(), Reason{Rule::lowering, {}, {}, {}});
-  result.clobbered = clobbered(problem, kept_copies(problem, Targets(problem.aliases, result.write_backs)));
+  result.clobbered = clobbered(problem, kept);
   LoweringHazard hazard;
   hazard.copy = graph.write_back.front();
   hazard.sentence = "lowering lets a copy write what another, or an output, reads: no order of the copies suits";
@@ -153,9 +152,8 @@ PlaceResult place_where(const Program& program, const Effects& effects, const Op
 
   const std::vector<bool> kept = kept_copies(problem, Targets(aliases, result.write_backs));
   PlacementGraph graph = placement_graph(problem, kept);
-  std::vector<bool> cloned;
-  const auto schedule = solve(graph, cloned, static_cast<std::uint32_t>(program.graph.nodes.size()), result.warnings);
-  if (!schedule) return all_at_the_end(problem, graph, std::move(result));
+  const auto schedule = solve(graph, static_cast<std::uint32_t>(program.graph.nodes.size()), result.warnings);
+  if (!schedule) return all_at_the_end(problem, graph, kept, std::move(result));
 
   result.placement = placement_from(program, graph, *schedule, kept.size());
   if (planted(Fault::slot_order_reversed)) reverse_slots(result.placement);
