@@ -127,7 +127,7 @@ void certify(const Problem& problem, const PlaceResult& result) {
 }
 
 /// Where no order of the copies suits. As written the program is right with all of them at the end.
-PlaceResult all_at_the_end(const Problem& problem, const PlacementGraph& graph, const std::vector<bool>& kept, PlaceResult result) {
+void put_all_at_the_end(const Problem& problem, const PlacementGraph& graph, const std::vector<bool>& kept, PlaceResult& result) {
   if (!problem.sequential()) throw std::logic_error("placement: internal error, a cycle of copies is left");
   result.placement = end_placement(problem.program);
   result.reasons.assign(result.write_backs.size(), Reason{Rule::lowering, {}, {}, {}});
@@ -137,7 +137,6 @@ PlaceResult all_at_the_end(const Problem& problem, const PlacementGraph& graph, 
   hazard.sentence = "lowering lets a copy write what another, or an output, reads: no order of the copies suits";
   result.warnings.push_back(hazard.sentence);
   result.lowering_hazards.push_back(std::move(hazard));
-  return result;
 }
 
 /// The placement where the values in `returned` leave the program as they are.
@@ -153,7 +152,10 @@ PlaceResult place_where(const Program& program, const Effects& effects, const Op
   const std::vector<bool> kept = kept_copies(problem, Targets(aliases, result.write_backs));
   PlacementGraph graph = placement_graph(problem, kept);
   const auto schedule = solve(graph, static_cast<std::uint32_t>(program.graph.nodes.size()), result.warnings);
-  if (!schedule) return all_at_the_end(problem, graph, kept, std::move(result));
+  if (!schedule) {
+    put_all_at_the_end(problem, graph, kept, result);
+    return result;
+  }
 
   result.placement = placement_from(program, graph, *schedule, kept.size());
   if (planted(Fault::slot_order_reversed)) reverse_slots(result.placement);
