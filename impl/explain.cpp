@@ -194,7 +194,7 @@ std::string sentence(const Program& program, const PlaceResult& result, std::uin
     case Rule::in_place:
       return value + " already is " + target;
     case Rule::lowering:
-      if (!reason.node) return "no order of the copies suits once view copies are lowered";
+      if (!reason.node) return "no order of the copies suits once the program is lowered";
       return "no place is safe: " + node + " reaches " + value + " by lowering, and " + value + " is written after it";
   }
   return "";

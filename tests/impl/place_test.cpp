@@ -168,6 +168,21 @@ TEST(Place, ASharedAllocationIsADeadlineToo) {
   EXPECT_EQ(placed(small_program(late, "# share_alloc: y 0\n")), "b_a <- clone of t after r; clone = clone(t) after t");
 }
 
+TEST(Place, WhereNoOrderSuitsTheCopiesStandAtTheEndAndWhatTheyClobberIsTold) {
+  const Program p = small_program(
+      "b_a; b_b\n"
+      "e: \"f32[]\" = aten.select.int(b_a, 0, 1)\n"
+      "y = aten.mul.Scalar(b_a, 2.0)\n"
+      "-> b_a = e, b_b = b_a, e",
+      "# share_alloc: y 0\n");
+  const PlaceResult result = place(p, sequential());
+  EXPECT_EQ(described(p, result), "b_a <- e after y; b_b <- b_a after y");
+  EXPECT_EQ(result.lowering_hazards.size(), 1u);
+  ASSERT_EQ(result.clobbered.size(), 1u);
+  EXPECT_EQ(result.clobbered[0].copy, 1u);
+  EXPECT_EQ(result.clobbered[0].by, 0u);
+}
+
 TEST(Place, AReaderAfterAWriteByLoweringIsAHazard) {
   const Program p = small_program(
       "b_a; x\n"
