@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 
@@ -40,7 +41,7 @@ class Call {
     const Argument& a = *argument(position, name);
     const ListArgument* list = as_list(a);
     Ints values;
-    for (const Argument& item : list == nullptr ? std::vector<Argument>{a} : list->items) {
+    for (const Argument& item : list == nullptr ? std::span(&a, 1) : std::span(list->items)) {
       const std::optional<Int> value = integer_in(item);
       if (!value) return std::nullopt;
       values.push_back(*value);
@@ -402,12 +403,11 @@ std::optional<Region> view_region(const Program& program, NodeId n, const Region
                                   const void* context) {
   const Target& target = program.target(n);
   const Call call(program, n, integer_of, context);
-  if (const PartsOf parts_of = target.ns == "prims" ? nullptr : find(kLists, target)) {
-    const std::optional<Parts> parts = parts_of(call, base);
-    return parts && element >= 0 && element < parts->count ? parts->part(element) : std::nullopt;
-  }
-  const ViewOf view_of = find(target.ns == "prims" ? kPrimViews : kViews, target);
-  return view_of == nullptr ? std::nullopt : view_of(call, base, element);
+  const bool prim = target.ns == "prims";
+  if (const ViewOf view_of = find(prim ? kPrimViews : kViews, target)) return view_of(call, base, element);
+  const PartsOf parts_of = prim ? nullptr : find(kLists, target);
+  const std::optional<Parts> parts = parts_of == nullptr ? std::nullopt : parts_of(call, base);
+  return parts && element >= 0 && element < parts->count ? parts->part(element) : std::nullopt;
 }
 
 std::optional<std::int64_t> view_count(const Program& program, NodeId n, const Region& base, IntegerOf integer_of,

@@ -12,10 +12,37 @@
 namespace writeback {
 namespace {
 
+/// The hashes of names. A table of all names is out of the cache in large programs, bits for their hashes are not: only names whose
+/// hashes meet must be compared.
+class MetNames {
+ public:
+  explicit MetNames(std::size_t count) : mask_(std::bit_ceil(16 * (count + 1)) - 1), met_(mask_ + 1), again_(mask_ + 1) {
+    hashes_.reserve(count);
+  }
+  void meet(const std::string& name) {
+    const std::size_t hash = std::hash<std::string>()(name) & mask_;
+    hashes_.push_back(static_cast<std::uint32_t>(hash));
+    if (met_[hash] || name.empty()) again_[hash] = true;
+    met_[hash] = true;
+  }
+  /// The name that was met as the v-th is empty, or may be another's too.
+  bool must_look(std::size_t v) const { return again_[hashes_[v]]; }
+
+ private:
+  const std::size_t mask_;
+  std::vector<bool> met_, again_;
+  std::vector<std::uint32_t> hashes_;
+};
+
 class Checker {
  public:
   explicit Checker(const Program& program) : program_(program), schemas_(SchemaTable::with(program.schemas)) {
-    for (const Target& target : program.targets) found_.push_back(schemas_.find(target));
+    for (const Target& target : program.targets) {
+      found_.push_back(schemas_.find(target));
+      const bool complete = target.is_op() && (target.ns == "aten" || target.ns == "prims");
+      unknown_.push_back(complete && found_.back() == nullptr);
+      getitem_.push_back(target.is_getitem());
+    }
   }
 
   std::vector<Breach> check() {
@@ -35,34 +62,31 @@ class Checker {
 
   // --- one graph ---
 
+  /// One walk over the nodes: a large program is out of the cache.
   void check_graph(const Graph& graph, const std::string& path) {
-    check_names(graph, path);
-    for (std::size_t n = 0; n < graph.nodes.size(); ++n) check_node(graph, n, path);
+    MetNames names(graph.value_count());
+    for (const Placeholder& p : graph.placeholders) names.meet(p.name);
+    bool attributes = false;
+    for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+      names.meet(graph.nodes[n].name);
+      check_node(graph, n, path);
+      attributes = attributes || graph.nodes[n].kind == Node::Kind::get_attr;
+    }
+    check_names(graph, names, path);
     for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
       for_each_value(graph.outputs[i], [&](ValueId v) {
         if (index_of(v) >= graph.value_count())
           add(BreachKind::value_out_of_range, path + "output " + std::to_string(i), no_such(v));
       });
     }
-    check_attributes(graph, path);
+    if (attributes) check_attributes(graph, path);
     for (const Subgraph& subgraph : graph.subgraphs) check_graph(subgraph.graph, path + subgraph.attribute + ": ");
   }
 
-  /// A table of all names is out of the cache in large programs, bits for their hashes are not: only names whose hashes meet are
-  /// compared.
-  void check_names(const Graph& graph, const std::string& path) {
-    const std::size_t count = graph.value_count(), mask = std::bit_ceil(16 * (count + 1)) - 1;
-    std::vector<std::uint32_t> hashes(count);
-    std::vector<bool> met(mask + 1), met_again(mask + 1);
-    for (std::size_t v = 0; v < count; ++v) {
-      const std::size_t hash = std::hash<std::string>()(graph.name_of(value_id(v))) & mask;
-      hashes[v] = static_cast<std::uint32_t>(hash);
-      if (met[hash]) met_again[hash] = true;
-      met[hash] = true;
-    }
+  void check_names(const Graph& graph, const MetNames& met, const std::string& path) {
     text::Names names;
-    for (std::size_t v = 0; v < count; ++v) {
-      if (!met_again[hashes[v]] && !graph.name_of(value_id(v)).empty()) continue;
+    for (std::size_t v = 0; v < graph.value_count(); ++v) {
+      if (!met.must_look(v)) continue;
       const std::string& name = graph.name_of(value_id(v));
       const bool node = !graph.is_placeholder(value_id(v));
       const auto place = [&] { return path + (node ? "node %" : "placeholder %") + name; };
@@ -89,20 +113,15 @@ class Checker {
       return add(BreachKind::target_out_of_range, place(),
                  "calls target " + std::to_string(index_of(node.target)) + ", which the program does not have");
     }
-    check_target(node, place);
-    if (node.kind == Node::Kind::call && program_.target(node).is_getitem()) check_getitem(graph, node, place);
+    if (node.kind != Node::Kind::call) return;
+    if (unknown_[index_of(node.target)]) {
+      add(BreachKind::unknown_operator, place(),
+          "expected an operator, found " + program_.target(node).qualified_name() + "; a '# schema:' line can tell of it");
+    }
+    if (getitem_[index_of(node.target)]) check_getitem(graph, node, place);
   }
 
   static std::string no_such(ValueId v) { return "names value " + std::to_string(index_of(v)) + ", which the graph does not have"; }
-
-  template <typename Place>
-  void check_target(const Node& node, const Place& place) {
-    const Target& target = program_.target(node);
-    const bool complete = target.is_op() && (target.ns == "aten" || target.ns == "prims");
-    if (node.kind != Node::Kind::call || !complete || found_[index_of(node.target)] != nullptr) return;
-    add(BreachKind::unknown_operator, place(),
-        "expected an operator, found " + target.qualified_name() + "; a '# schema:' line can tell of it");
-  }
 
   template <typename Place>
   void check_getitem(const Graph& graph, const Node& node, const Place& place) {
@@ -255,7 +274,8 @@ class Checker {
 
   const Program& program_;
   SchemaTable schemas_;
-  std::vector<const Schema*> found_;  // by target
+  std::vector<const Schema*> found_;     ///< by target
+  std::vector<bool> unknown_, getitem_;  ///< by target: an operator of a complete table that is not in it; a getitem
   std::vector<Breach> breaches_;
 };
 
