@@ -188,7 +188,7 @@ JsonOut GraphWriter::tensor_meta_of(ValueId v, const TensorMeta& meta) const {
                             program_.input_specs[index_of(v)].kind == InputKind::parameter;
   return {{"dtype", number_of(meta.dtype)},
           {"sizes", sizes_json(meta.sizes)},
-          {"requires_grad", is_parameter},
+          {"requires_grad", is_parameter && (is_floating(meta.dtype) || is_complex(meta.dtype))},
           {"device", device_of(meta.device)},
           {"strides", strides_json(v, meta)},
           {"storage_offset", sym_int_json(meta.storage_offset)},
@@ -256,10 +256,11 @@ JsonOut GraphWriter::inputs(const Node& node, const Schema* schema) const {
   return json;
 }
 
-/// The names that are picked from a list, in order, with names for those between that nothing uses.
-JsonOut GraphWriter::tensors_picked_from(ValueId list, const std::string& unused_prefix, std::size_t at_least) {
+/// The names that are picked from a list, in order, with names for those between that nothing uses. torch does not read an empty
+/// list.
+JsonOut GraphWriter::tensors_picked_from(ValueId list, const std::string& unused_prefix) {
   const auto& picks = picks_[list];
-  const std::size_t count = std::max(at_least, picks.empty() ? 0 : static_cast<std::size_t>(picks.rbegin()->first) + 1);
+  const std::size_t count = picks.empty() ? 1 : static_cast<std::size_t>(picks.rbegin()->first) + 1;
   JsonOut names = JsonOut::array();
   for (std::size_t i = 0; i < count; ++i) {
     const auto pick = picks.find(static_cast<std::int64_t>(i));
@@ -276,7 +277,7 @@ JsonOut GraphWriter::output(NodeId n, std::size_t index, const SchemaType* type)
   const auto& picks = picks_[graph_.result_of(n)];
   const auto pick = picks.find(static_cast<std::int64_t>(index));
   if (pick != picks.end() && (picks_.count(pick->second) != 0 || (type != nullptr && type->is_list()))) {
-    return {{"as_tensors", tensors_picked_from(pick->second, unused + "_", 0)}};
+    return {{"as_tensors", tensors_picked_from(pick->second, unused + "_")}};
   }
   if (pick != picks.end()) return named(kind_of(pick->second, type), graph_.name_of(pick->second));
   if (type != nullptr && type->is_list()) return {{"as_tensors", JsonOut::array()}};
@@ -284,22 +285,28 @@ JsonOut GraphWriter::output(NodeId n, std::size_t index, const SchemaType* type)
   return named(ValueKind::tensor, unused);
 }
 
+/// One from which nothing is picked says so by having no tensor's meta.
+bool GraphWriter::is_tuple(NodeId n) const {
+  const ValueId result = graph_.result_of(n);
+  const bool higher_order = program_.target(graph_.node(n)).kind == Target::Kind::higher_order;
+  return picks_.count(result) != 0 || (higher_order && std::holds_alternative<std::monostate>(graph_.meta_of(result)));
+}
+
 JsonOut GraphWriter::outputs(NodeId n, const Schema* schema) {
   const ValueId result = graph_.result_of(n);
   const auto picks = picks_.find(result);
-  const bool is_tuple = picks != picks_.end();
   JsonOut json = JsonOut::array();
   if (schema != nullptr && schema->returns.empty()) return json;
   if (schema != nullptr && schema->returns.size() == 1) {
     const SchemaType& type = schema->returns[0].type;
     if (type.is_list())
-      return JsonOut::array({JsonOut{{"as_tensors", tensors_picked_from(result, graph_.node(n).name + "_unused_", 0)}}});
+      return JsonOut::array({JsonOut{{"as_tensors", tensors_picked_from(result, graph_.node(n).name + "_unused_")}}});
     return JsonOut::array({named(kind_of(result, &type), graph_.node(n).name)});
   }
-  const std::size_t returns = schema != nullptr ? schema->returns.size() : 0;
-  const std::size_t picked = is_tuple ? static_cast<std::size_t>(picks->second.rbegin()->first) + 1 : 0;
+  const std::size_t returns = schema != nullptr ? schema->returns.size() : is_tuple(n) ? 1 : 0;
+  const std::size_t picked = picks != picks_.end() ? static_cast<std::size_t>(picks->second.rbegin()->first) + 1 : 0;
   for (std::size_t i = 0; i < std::max(returns, picked); ++i)
-    json.push_back(output(n, i, i < returns ? &schema->returns[i].type : nullptr));
+    json.push_back(output(n, i, schema != nullptr && i < returns ? &schema->returns[i].type : nullptr));
   if (json.empty()) json.push_back(named(kind_of(result), graph_.node(n).name));
   return json;
 }
@@ -310,12 +317,11 @@ JsonOut GraphWriter::node(NodeId n) {
   const Schema* schema = target.is_op() ? schemas_.find(target) : nullptr;
   JsonOut metadata = JsonOut::object();
   for (const auto& [key, text] : node.metadata) metadata[key] = text;
-  const bool is_tuple = picks_.count(graph_.result_of(n)) != 0;
   return {{"target", node.kind == Node::Kind::get_attr ? "self." + target.name : target_text(target)},
           {"inputs", inputs(node, schema)},
           {"outputs", outputs(n, schema)},
           {"metadata", std::move(metadata)},
-          {"is_hop_single_tensor_return", target.kind == Target::Kind::higher_order ? JsonOut(!is_tuple) : JsonOut(nullptr)},
+          {"is_hop_single_tensor_return", target.kind == Target::Kind::higher_order ? JsonOut(!is_tuple(n)) : JsonOut(nullptr)},
           {"name", node.name}};
 }
 

@@ -36,7 +36,8 @@ class GraphWriter {
   JsonOut inputs(const Node&, const Schema*) const;
   JsonOut outputs(NodeId, const Schema*);
   JsonOut output(NodeId, std::size_t index, const SchemaType* type);
-  JsonOut tensors_picked_from(ValueId list, const std::string& unused_prefix, std::size_t at_least);
+  JsonOut tensors_picked_from(ValueId list, const std::string& unused_prefix);
+  bool is_tuple(NodeId) const;
   JsonOut list(const ListArgument&, const SchemaType*) const;
   JsonOut list_of_lists(const ListArgument&) const;
   JsonOut by_position(const std::vector<Argument>&) const;

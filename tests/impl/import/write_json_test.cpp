@@ -1,5 +1,6 @@
 // A program written as JSON and read again is the same program.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "impl/import/import.h"
 #include "ref/graph/text.h"
@@ -83,6 +84,43 @@ TEST(WriteJson, WritesEveryKindOfArgument) {
       "        return (y,)\n");
   const Node node = read_json(write_json(program)).graph.nodes[0];
   EXPECT_EQ(node.args, program.graph.nodes[0].args);
+}
+
+/// What torch reads: a name for an element that nothing uses, and its meta.
+TEST(WriteJson, NamesAnElementOfATupleFromWhichNothingIsPicked) {
+  const Program program = read_text(
+      "class GraphModule(torch.nn.Module):\n"
+      "    def forward(self, x: \"f32[2]\"):\n"
+      "        true_graph_0 = self.true_graph_0\n"
+      "        false_graph_0 = self.false_graph_0\n"
+      "        c = torch.ops.higher_order.cond(x, true_graph_0, false_graph_0, (x,))\n"
+      "        s = torch.ops.aten.split.Tensor(x, 1)\n"
+      "        return (x,)\n"
+      "    class true_graph_0(torch.nn.Module):\n"
+      "        def forward(self, p: \"f32[2]\"):\n"
+      "            n: \"f32[2]\" = torch.ops.aten.neg.default(p)\n"
+      "            return (n,)\n"
+      "    class false_graph_0(torch.nn.Module):\n"
+      "        def forward(self, p: \"f32[2]\"):\n"
+      "            return (p,)\n");
+  const auto json = nlohmann::json::parse(write_json(program))["graph_module"]["graph"];
+  EXPECT_EQ(json["nodes"][0]["outputs"][0]["as_tensor"]["name"], "c_unused_0");
+  EXPECT_EQ(json["nodes"][0]["is_hop_single_tensor_return"], false);
+  EXPECT_EQ(json["nodes"][1]["outputs"][0]["as_tensors"][0]["name"], "s_unused_0");
+  EXPECT_TRUE(json["tensor_values"].contains("c_unused_0") && json["tensor_values"].contains("s_unused_0"));
+  expect_kept(program, "nothing is picked");
+}
+
+TEST(WriteJson, AParameterOfWholeNumbersHasNoGradient) {
+  Program program = read_json(archive_bytes("counter.json"));
+  program.input_specs[0].kind = InputKind::parameter;
+  const auto requires_grad = [&](DType dtype) {
+    std::get<TensorMeta>(program.graph.placeholders[0].meta).dtype = dtype;
+    const auto json = nlohmann::json::parse(write_json(program));
+    return json["graph_module"]["graph"]["tensor_values"][program.graph.placeholders[0].name]["requires_grad"].get<bool>();
+  };
+  EXPECT_TRUE(requires_grad(DType::f32));
+  EXPECT_FALSE(requires_grad(DType::i64));
 }
 
 TEST(WriteJson, WritesComplexNumbers) {
