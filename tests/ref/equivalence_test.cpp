@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "ref/graph/error.h"
+#include "ref/graph/text.h"
 #include "ref/meaning.h"
 #include "tests/ref/small_programs.h"
 
@@ -37,6 +38,18 @@ TEST(Equivalent, ADroppedCopyIsUnsafe) {
   const Judgement j = equivalent(before(), after, {});
   EXPECT_EQ(j.verdict, Verdict::unsafe);
   EXPECT_EQ(j.hazards.back().target, "b_a");
+}
+
+/// zeros_like looks at the metadata of its operand alone.
+Program zeros_like_a_view(const std::string& view, const std::string& meta) {
+  return read_text("def forward(self, b_a: \"f32[2, 3]\"):\n    v: \"f32" + meta + "\" = torch.ops.aten." + view +
+                   "\n    z: \"f32[3, 2]\" = torch.ops.aten.zeros_like.default(v)\n    return (z,)\n# outputs\nz: USER_OUTPUT\n");
+}
+
+TEST(Equivalent, WhetherTheStridesOfAViewAreToldMakesNoDifference) {
+  const Program untold = zeros_like_a_view("t.default(b_a)", "[3, 2]");
+  EXPECT_EQ(equivalent(untold, zeros_like_a_view("t.default(b_a)", "[3, 2][1, 3]"), {}).verdict, Verdict::safe);
+  EXPECT_EQ(equivalent(untold, zeros_like_a_view("view.default(b_a, [3, 2])", "[3, 2]"), {}).verdict, Verdict::unsafe);
 }
 
 TEST(Equivalent, OtherInputsAreRefused) {
