@@ -63,5 +63,28 @@ TEST(Equivalent, ChoicesAreMatchedByTheNamesOfNodes) {
   EXPECT_EQ(equivalent(p, q, {}).verdict, Verdict::safe);
 }
 
+/// A text that the tool printed of an archive: strides are left out, of symbolic sizes too.
+TEST(Equivalent, WhatTheSecondTextDoesNotTellTheFirstProgramTells) {
+  Program p = small_program("b_a:4 x:s0,4", {"t = permute(x, [1, 0]) : 4,s0", "s = sum(t, [1]) : 4", "new = add(b_a, s) : 4"},
+                            "new -> b_a, s");
+  std::get<TensorMeta>(p.graph.placeholders[1].meta).strides = {4, 1};
+  std::get<TensorMeta>(p.graph.nodes[0].meta).strides = {1, 4};
+  Program q = small_program("b_a:4 x:s0,4",
+                            {"t = permute(x, [1, 0]) : 4,s0", "s = sum(t, [1]) : 4", "new = add(b_a, s) : 4",
+                             "c = copy_(b_a, new) : 4", "k = view(s, [4]) : 4"},
+                            "c -> b_a, k");
+  const Judgement j = equivalent(p, q, {});
+  EXPECT_EQ(j.method, Method::one_cell);
+  EXPECT_EQ(j.verdict, Verdict::safe) << j.note;
+}
+
+TEST(Equivalent, WithOneCellADifferenceOfWholeProgramsIsNoVerdict) {
+  const Program p = small_program("b_a:s0 x:s0", {"new = add(b_a, x) : s0", "y = neg(x) : s0"}, "new -> b_a, y");
+  const Program q = small_program("b_a:s0 x:s0", {"new = add(b_a, x) : s0", "n = sin(x) : s0", "y = neg(n) : s0"}, "new -> b_a, y");
+  const Judgement j = equivalent(p, q, {});
+  EXPECT_EQ(j.verdict, Verdict::undecided);
+  EXPECT_EQ(j.note, "with one cell a storage the runs differ at node y");
+}
+
 }  // namespace
 }  // namespace writeback::ref
