@@ -83,7 +83,7 @@ class Forwarding {
     for (const Touch& touch : aliases_.touches) {
       if (!touch.writes || index_of(touch.node) < index_of(at.slot)) continue;
       const Cells<Regions> cells{aliases_.sets.plain(touch.cells), aliases_.sets.lowered(touch.cells)};
-      if (forward_spoiled_by_node(domain, target, cells_of(w.value), cells)) return true;
+      if (forward_spoiled_by_node(domain, cells_of(w.value), {true, {}, cells})) return true;
     }
     for (std::uint32_t j = 0; j < write_backs_.size(); ++j) {
       const bool later = j != k && !placement_.copies[j].in_place && at < placement_.copies[j].at;

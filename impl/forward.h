@@ -31,7 +31,8 @@ bool same_layout(const TensorMeta*, const TensorMeta*);
 
 /// The readers that may be forwarded under `placement`, in program order. A reader is left alone where
 ///   - dtype, sizes or strides of value and target differ, or are not told for one of them;
-///   - a later node or copy may write cells of the target, or of the value by lowering;
+///   - a later copy may write cells of the target, or a later node those of the value by lowering (other writers of target or value
+///     stand before the copy in a placement that the rules accept);
 ///   - the reader is opaque, has subgraphs, or the value is a temporary's.
 std::vector<Forwarded> forwardable(const Program&, const Placement&, const Options& = {});
 

@@ -73,9 +73,19 @@ enum class Clause : std::uint8_t {
   deadline_in_place,                 ///< 7
   node_sees_lowering,                ///< lowering
   input_sees_lowering,               ///< lowering
-  rebased_read                       ///< lowering
+  rebased_read,                      ///< lowering
+  // What goes beyond placing (forward.h, coalesce.h).
+  forward_past_node,
+  forward_past_copy,
+  birth_before_read,
+  birth_before_lowered_read,
+  birth_before_node,
+  birth_over_operand,
+  birth_beside_copy,
+  seen_by_output
 };
-constexpr std::uint8_t kClauseCount = 22;
+constexpr std::uint8_t kPlacementClauses = 22;  ///< the first ones: accept stands on them
+constexpr std::uint8_t kClauseCount = 30;
 
 /// The name of a clause, as written in the enumeration.
 constexpr std::string_view name_of(Clause clause) {
@@ -124,6 +134,22 @@ constexpr std::string_view name_of(Clause clause) {
       return "input_sees_lowering";
     case Clause::rebased_read:
       return "rebased_read";
+    case Clause::forward_past_node:
+      return "forward_past_node";
+    case Clause::forward_past_copy:
+      return "forward_past_copy";
+    case Clause::birth_before_read:
+      return "birth_before_read";
+    case Clause::birth_before_lowered_read:
+      return "birth_before_lowered_read";
+    case Clause::birth_before_node:
+      return "birth_before_node";
+    case Clause::birth_over_operand:
+      return "birth_over_operand";
+    case Clause::birth_beside_copy:
+      return "birth_beside_copy";
+    case Clause::seen_by_output:
+      return "seen_by_output";
   }
   return "";
 }

@@ -168,29 +168,30 @@ typename D::Bool rebased_read(const D& d, typename D::Bool reader_live, const Ce
   return d.clause(Clause::rebased_read, d.both(d.both(reader_live, between), written));  // lowering
 }
 
-/// A reader of a value may not take the target instead: after the copy a node writes the target's cells, or the value's.
+/// Readers of a value may not take the target instead, for a node after the copy: it changes the value through a lowering choice
+/// only, and would then change the target. (Nodes that write either as the program has them stand before the copy: rules 3, 4.)
 template <typename D>
-typename D::Bool forward_spoiled_by_node(const D& d, const typename D::Set& target, const Cells<D>& value, const Cells<D>& writes) {
-  const auto hits = [&](const typename D::Set& set) { return d.either(d.meet(writes.plain, set), d.meet(writes.lowered, set)); };
-  return d.either(hits(target), d.either(hits(value.plain), hits(value.lowered)));
+typename D::Bool forward_spoiled_by_node(const D& d, const Cells<D>& value, const NodeCells<D>& node) {
+  return d.clause(Clause::forward_past_node, reaches_by_lowering(d, value, node));
 }
 
 /// The same for a later copy: it writes the target's cells again.
 template <typename D>
 typename D::Bool forward_spoiled_by_copy(const D& d, const typename D::Set& target, const typename D::Set& later_target) {
-  return d.meet(target, later_target);
+  return d.clause(Clause::forward_past_copy, d.meet(target, later_target));
 }
 
 /// A value may not be born in its target, for a read of the old state after the birth: by another copy, a temporary or an output.
 template <typename D>
 typename D::Bool birth_spoiled_by_read(const D& d, const typename D::Set& target, const Cells<D>& read) {
-  return d.either(d.meet(read.plain, target), d.meet(read.lowered, target));
+  return d.either(d.clause(Clause::birth_before_read, d.meet(read.plain, target)),
+                  d.clause(Clause::birth_before_lowered_read, d.meet(read.lowered, target)));
 }
 
 /// The same for a node after the birth: it reads or writes the target's cells, or changes the value through a lowering choice only.
 template <typename D>
 typename D::Bool birth_spoiled_by_node(const D& d, const typename D::Set& target, const Cells<D>& value, const NodeCells<D>& node) {
-  return d.either(write_after_node(d, target, node), reaches_by_lowering(d, value, node));
+  return d.clause(Clause::birth_before_node, d.either(write_after_node(d, target, node), reaches_by_lowering(d, value, node)));
 }
 
 /// The same for an operand of the node that computes the value. `over_itself`: the operand is exactly the target's region, and read
@@ -198,19 +199,19 @@ typename D::Bool birth_spoiled_by_node(const D& d, const typename D::Set& target
 template <typename D>
 typename D::Bool birth_spoiled_by_operand(const D& d, const typename D::Set& target, const Cells<D>& operand,
                                           typename D::Bool over_itself) {
-  return d.both(birth_spoiled_by_read(d, target, operand), d.negate(over_itself));
+  return d.clause(Clause::birth_over_operand, d.both(birth_spoiled_by_read(d, target, operand), d.negate(over_itself)));
 }
 
 /// The same for another copy, wherever it stands: it writes the target's cells.
 template <typename D>
 typename D::Bool birth_spoiled_by_copy(const D& d, const typename D::Set& target, const typename D::Set& other_target) {
-  return d.meet(target, other_target);
+  return d.clause(Clause::birth_beside_copy, d.meet(target, other_target));
 }
 
 /// A user output is the value or an alias of it: what the value is made to share, the caller would see.
 template <typename D>
 typename D::Bool seen_by_output(const D& d, const Cells<D>& value, const Cells<D>& output) {
-  return d.either(d.meet(value.plain, output.plain), d.meet(value.plain, output.lowered));
+  return d.clause(Clause::seen_by_output, d.either(d.meet(value.plain, output.plain), d.meet(value.plain, output.lowered)));
 }
 
 }  // namespace WRITEBACK_BUILD

@@ -135,6 +135,8 @@ Program Decoder::program() {
     const std::string right = call(n);
     text += fmt::format("            {}: \"{}\" = torch.ops.{}\n", name(kPlaceholders + n), type(whole_.back()), right);
   }
+  for (std::size_t n = 0; n < e_.nodes(); ++n)
+    if (is(e_.node[n].shares)) text = fmt::format("# share_alloc: {} 0\n", name(kPlaceholders + n)) + text;
   std::string outputs, specs;
   for (std::size_t k = 0; k < kCopies; ++k) {
     const std::string value = name(which(e_.reader[k].value));

@@ -60,7 +60,7 @@ void Encoding::declare() {
     node.push_back({logic_.variables(p + "kind", kKinds), logic_.variables(p + "a", kPlaceholders + n),
                     logic_.variables(p + "b", kPlaceholders + n), bit("reads a"), bit("reads b"), bit("half"), bit("flip"),
                     bit("writes a"), bit("writes b"), bit("result a"), bit("result b"), bit("aliases"), bit("lowered"),
-                    bit("rebased")});
+                    bit("rebased"), bit("shares")});
   }
   for (std::size_t k = 0; k < kCopies; ++k) {
     const std::string p = fmt::format("copy{}.", k);
@@ -119,6 +119,11 @@ void Encoding::require_well_formed() {
   }
   for (std::size_t r = 0; r < kReaders; ++r)
     require(r < kCopies ? logic_.exactly_one(reader[r].value) : logic_.at_most_one(reader[r].value));
+  // User outputs are alike: of programs that differ in their order only, one. One that is not there is the last.
+  for (std::size_t r = kCopies + 1; r < kReaders; ++r)
+    for (std::size_t v = 0; v < values(); ++v)
+      require(logic_.implies(reader[r].value[v], logic_.any({reader[r - 1].value.begin(),
+                                                             reader[r - 1].value.begin() + static_cast<std::ptrdiff_t>(v) + 1})));
   // A view_copy that is a user output stays a copy, unless the output is read first.
   for (std::size_t n = 0; n < count_; ++n)
     for (std::size_t r = kCopies; r < kReaders; ++r)
@@ -145,6 +150,8 @@ void Encoding::require_canonical(const SymbolicNode& n) {
   for (const Bool* bit : {&n.lowered, &n.rebased}) only(*bit, {Kind::view_copy});
   for (const Bool* bit : {&n.reads_a, &n.reads_b}) only(*bit, {Kind::fresh, Kind::in_place});
   only(n.aliases, {Kind::may_alias});
+  only(n.shares, {Kind::fresh});
+  require(logic_.implies(n.shares, n.reads_a));
   only(n.half, {Kind::fresh, Kind::view, Kind::opaque});
   only(n.flip, {Kind::view, Kind::opaque});
   require(logic_.implies(n.is(Kind::fresh), logic_.implies(n.reads_b, n.reads_a)));
@@ -234,6 +241,14 @@ Tensor Encoding::result(std::size_t n, const std::vector<Tensor>& tensors, const
   return select(x.is(Kind::view_copy), copied, t);
 }
 
+/// The result of a node that shares its allocation: where the base begins, by its own geometry.
+Tensor Encoding::shared_with(const Tensor& base) const {
+  return {base.storage, base.half, logic_.both(base.half, base.first), base.chain};
+}
+
+/// The storage of node n's result lies in another one in the placed run.
+Bool Encoding::moved(std::size_t n) const { return logic_.either(node[n].lowered, node[n].shares); }
+
 void Encoding::lay_out() {
   const Bool no = logic_.constant(false);
   Tensor b{std::vector<Bool>(values(), no), b_half, b_first, std::vector<Bool>(count_, no)};
@@ -248,13 +263,15 @@ void Encoding::lay_out() {
     const Tensor copied = own(kPlaceholders + n, select(x.a, written_).half);
     const Tensor root = select(x.a, root_);
     written_.push_back(result(n, written_, copied));
-    placed_.push_back(result(n, placed_, select(x.lowered, through(root, n), copied)));
+    const Tensor operand = select(x.a, placed_);
+    require(logic_.implies(x.shares, logic_.same(x.half, operand.half)));
+    placed_.push_back(
+        select(x.shares, through(shared_with(operand), n), result(n, placed_, select(x.lowered, through(root, n), copied))));
     root_.push_back(select(x.is(Kind::view_copy), root, placed_.back()));
     const Bool a = select(x.a, by_lowering_), b = select(x.b, by_lowering_);
     const Bool of_a = logic_.any({x.is(Kind::view), x.is(Kind::in_place), logic_.both(x.is(Kind::may_alias), x.aliases),
                                   logic_.both(x.is(Kind::opaque), x.result_a)});
-    by_lowering_.push_back(logic_.any(
-        {logic_.both(of_a, a), logic_.all({x.is(Kind::opaque), x.result_b, b}), logic_.both(x.is(Kind::view_copy), x.lowered)}));
+    by_lowering_.push_back(logic_.any({logic_.both(of_a, a), logic_.all({x.is(Kind::opaque), x.result_b, b}), moved(n)}));
   }
   for (const SymbolicCopy& c : copy) {
     target_.push_back(select(c.target_b, b, written_[0]));

@@ -3,12 +3,12 @@
 //
 // What is modelled. Placeholders a, b (targets; b may lie in a's storage: the whole, flipped or half), x. Storages of two cells; a
 // tensor covers both, both flipped, or one. Nodes read and write two operands; kinds below. Two write-backs of any values to a or b
-// (one target twice as well), one user output; each copy dropped, direct or through a temporary; the output read first or last.
+// (one target twice as well), up to two user outputs; each copy dropped, direct or through a temporary; outputs read first or last.
 //
 // How runs are compared. Contents are free bits: two runs differ if some contents make them differ. In the placed run a live node
 // writes the same contents as in the run as written: up to the first live node that reads something else that is exactly what
 // happens, so one claim a node ("it is not the first to read something else") is enough, and no functions are needed. Dead nodes
-// write poison. `Writes::assumed` goes step by step: from any two memories that an invariant relates, over one slot and one node,
+// write poison. `Writes::assumed` goes step by step: from any two memories that an invariant relates, over one slot or one node,
 // to two that it relates again. `Writes::faithful` runs from start to end, a node that reads something else writes poison, and the
 // end alone is claimed: it looks for counterexamples, and where it finds none it says the same without the invariant.
 //
@@ -31,7 +31,7 @@ enum class Kind : std::uint8_t { fresh, view, in_place, may_alias, opaque, view_
 constexpr std::size_t kKinds = 6;
 constexpr std::size_t kPlaceholders = 3;  ///< a, b, x
 constexpr std::size_t kCopies = 2;
-constexpr std::size_t kOutputs = 1;
+constexpr std::size_t kOutputs = 2;
 constexpr std::size_t kReaders = kCopies + kOutputs;  ///< the values of the copies, then the user outputs
 
 /// A tensor: the storage that it lies in (one-hot), whether it is one cell, and the cell of its first element (false: cell 0).
@@ -72,6 +72,7 @@ struct SymbolicNode {
   Bool result_a, result_b;  ///< opaque choice: the result lies in operand a's or b's region
   Bool aliases;             ///< may_alias choice
   Bool lowered, rebased;    ///< view_copy: lowered to an alias of its chain's root; a copy that reads the root
+  Bool shares;              ///< fresh: lowered to write its result where operand a lies
   const Bool& is(Kind k) const { return kind[static_cast<std::size_t>(k)]; }
 };
 
@@ -80,7 +81,7 @@ struct SymbolicCopy {
   Bool dropped, has_temporary;
 };
 
-/// A value that the placement reads: of a copy, or the user output.
+/// A value that the placement reads: of a copy, or a user output.
 struct SymbolicReader {
   std::vector<Bool> value;  ///< one-hot over all values; all false: there is no output
 };
@@ -92,6 +93,14 @@ constexpr std::size_t kPoints = 5;
 constexpr bool is_copy_point(std::size_t point) { return point % kPoints % 2 == 1; }
 
 enum class Writes : std::uint8_t { assumed, faithful };
+
+/// A time of the run between its steps: before the slot of node `node` (or the last slot), or after it and before the node.
+struct Time {
+  std::size_t node = 0;
+  bool slot_is_over = false;
+};
+constexpr Time before_slot(std::size_t n) { return {n, false}; }
+constexpr Time after_slot(std::size_t n) { return {n, true}; }
 
 /// Something that must never hold beside the assumptions.
 struct Claim {
@@ -144,19 +153,24 @@ class Encoding {
   void run_slot(State&, std::size_t slot);
   void run_node(State&, std::size_t n);
   Bool needed(std::size_t r) const;
-  Bool has_read(std::size_t r, std::size_t n) const;
-  Bool stores(std::size_t k, std::size_t storage, std::size_t cell, std::size_t n) const;
-  Bool wanted(std::size_t storage, std::size_t cell, std::size_t n) const;
+  Bool over(const Moment&, Time) const;
+  Bool has_read(std::size_t r, Time) const;
+  Bool stores(std::size_t k, std::size_t storage, std::size_t cell, Time) const;
+  Bool wanted(std::size_t storage, std::size_t cell, Time) const;
   Bool counterpart(const Memory& placed, std::size_t storage, std::size_t cell) const;
-  Bool cells_differ(const State&, std::size_t n) const;
-  Bool links_differ(const State&, std::size_t n) const;
-  Bool targets_differ(const State&, std::size_t n) const;
-  Bool values_differ(const State&, std::size_t n) const;
+  Bool cells_differ(const State&, Time) const;
+  Bool links_differ(const State&, Time) const;
+  Bool targets_differ(const State&, Time) const;
+  Bool values_differ(const State&, Time) const;
   Bool ends_differ(const State&) const;
   Bool is_trap(std::size_t k) const;
-  Bool values_moved(const State&, std::size_t n) const;
+  Bool values_moved(const State&, Time) const;
+  std::vector<std::pair<std::string, Bool>> invariant_broken(const State&, Time) const;
   Bool changed_by_lowering(std::size_t r, std::size_t end) const;
   void claim(std::string name, const Bool& broken);
+  void claim_invariant(const State&, Time);
+  void give(const std::vector<Bool>& more);
+  void give_invariant(const State&, Time);
   void require_accepted();
   void require_readers_accepted(std::size_t r);
   void require_copy_accepted(std::size_t k);
@@ -179,6 +193,8 @@ class Encoding {
   Tensor select(const Bool& condition, const Tensor& yes, const Tensor& otherwise) const;
   Tensor view(const Tensor& base, const Bool& half, const Bool& flip) const;
   Tensor result(std::size_t n, const std::vector<Tensor>& tensors, const Tensor& copied) const;
+  Tensor shared_with(const Tensor& base) const;
+  Bool moved(std::size_t n) const;
   Bool select(const std::vector<Bool>& which, const std::vector<Bool>& from) const;
   Bool cell_of(const Tensor& t, std::size_t element) const;
   Bool covers(const Tensor& t, std::size_t storage, std::size_t cell) const;
@@ -199,7 +215,7 @@ class Encoding {
   Bool name(std::size_t index, std::size_t field, std::size_t element) const;
   Bool poison(std::size_t index, std::size_t element) const;
   Memory initial() const;
-  Memory any_memory(const std::string& run, std::size_t n) const;
+  State any_state(Time) const;
   Pair load(const Memory&, const Tensor&) const;
   void store(Memory&, const Tensor&, const Pair&, const Bool& enabled, std::size_t storages) const;
   Bool element_at(const Tensor& t, const Pair& elements, std::size_t cell) const;

@@ -45,6 +45,8 @@ Encoding::NodeCells Encoding::node_cells(std::size_t n) const {
   add(all.reads, cells(x.b, reads_b(n)));
   add(all.writes, cells(x.b, writes_b));
   all.reads.lowered.push_back(rebased(n));
+  const std::size_t home = kPlaceholders + n;
+  all.writes.lowered.push_back(entry(placed_[home], written_[home].storage, x.shares));
   return all;
 }
 

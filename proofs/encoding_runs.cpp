@@ -25,12 +25,16 @@ Encoding::Memory Encoding::initial() const {
   return memory;
 }
 
-/// A memory of which nothing is known, with the storages that are there before node n.
-Encoding::Memory Encoding::any_memory(const std::string& run, std::size_t n) const {
-  Memory memory(values(), {logic_.constant(false), logic_.constant(false)});
-  for (std::size_t s = 0; s < kPlaceholders + n; ++s)
-    for (std::size_t c = 0; c < 2; ++c) memory[s][c] = logic_.variable(fmt::format("{} {}.{}.{}", run, n, s, c));
-  return memory;
+/// Memories of which nothing is known, with the storages that are there at that time.
+Encoding::State Encoding::any_state(Time t) const {
+  const auto any = [&](const char* run) {
+    Memory memory(values(), {logic_.constant(false), logic_.constant(false)});
+    for (std::size_t s = 0; s < kPlaceholders + t.node; ++s)
+      for (std::size_t c = 0; c < 2; ++c)
+        memory[s][c] = logic_.variable(fmt::format("{} {}{}.{}.{}", run, t.node, t.slot_is_over ? "+" : "", s, c));
+    return memory;
+  };
+  return {any("written"), any("placed")};
 }
 
 /// The two elements of a tensor (one cell is broadcast).
@@ -71,6 +75,7 @@ void Encoding::step(Memory& memory, std::size_t n, const std::vector<Tensor>& te
   store(memory, select(x.b, tensors), named(1), logic_.both(x.is(Kind::opaque), x.writes_b), home);
   const Pair fresh = named(2);
   for (std::size_t c = 0; c < 2; ++c) memory[home][c] = logic_.choose(copies, copied[c], fresh[c]);
+  store(memory, tensors[home], fresh, x.shares, home);  // as written that is no other storage
 }
 
 void Encoding::step_as_written(Memory& memory, std::size_t n) const {
@@ -84,26 +89,27 @@ void Encoding::step_as_written(Memory& memory, std::size_t n) const {
 /// The reader reads something at all: a dropped copy does not, nor an output that is not there.
 Bool Encoding::needed(std::size_t r) const { return r < kCopies ? logic_.no(copy[r].dropped) : logic_.any(reader[r].value); }
 
-/// The reader has read before slot n.
-Bool Encoding::has_read(std::size_t r, std::size_t n) const {
-  return n == 0 ? logic_.constant(false) : before_node(reader_moment(r), n - 1);
+Bool Encoding::over(const Moment& m, Time t) const {
+  if (t.slot_is_over) return before_node(m, t.node);
+  return t.node == 0 ? logic_.constant(false) : before_node(m, t.node - 1);
 }
 
-/// A kept copy writes the cell of a placeholder; before slot n.
-Bool Encoding::stores(std::size_t k, std::size_t storage, std::size_t cell, std::size_t n) const {
-  return logic_.all({logic_.no(copy[k].dropped), covers(target_[k], storage, cell),
-                     n == 0 ? logic_.constant(false) : before_node(done[k], n - 1)});
+Bool Encoding::has_read(std::size_t r, Time t) const { return over(reader_moment(r), t); }
+
+/// A kept copy has written the cell of a placeholder.
+Bool Encoding::stores(std::size_t k, std::size_t storage, std::size_t cell, Time t) const {
+  return logic_.all({logic_.no(copy[k].dropped), covers(target_[k], storage, cell), over(done[k], t)});
 }
 
-/// From slot n on a live node reads the cell, or a reader does, or it is a placeholder's and ends as the nodes leave it.
-Bool Encoding::wanted(std::size_t storage, std::size_t cell, std::size_t n) const {
+/// From now on a live node reads the cell, or a reader does, or it is a placeholder's and ends as the nodes leave it.
+Bool Encoding::wanted(std::size_t storage, std::size_t cell, Time t) const {
   std::vector<Bool> why;
-  for (std::size_t m = n; m < count_; ++m) {
+  for (std::size_t m = t.node; m < count_; ++m) {
     why.push_back(logic_.all({live_[m], reads_a(m), covers(select(node[m].a, written_), storage, cell)}));
     why.push_back(logic_.all({live_[m], reads_b(m), covers(select(node[m].b, written_), storage, cell)}));
   }
   for (std::size_t r = 0; r < kReaders; ++r)
-    why.push_back(logic_.all({needed(r), logic_.no(has_read(r, n)), covers(select(reader[r].value, written_), storage, cell)}));
+    why.push_back(logic_.all({needed(r), logic_.no(has_read(r, t)), covers(select(reader[r].value, written_), storage, cell)}));
   if (storage < kPlaceholders) {
     std::vector<Bool> copied;
     for (std::size_t k = 0; k < kCopies; ++k)
@@ -113,39 +119,38 @@ Bool Encoding::wanted(std::size_t storage, std::size_t cell, std::size_t n) cons
   return logic_.any(why);
 }
 
-/// What a cell of the run as written is in the placed run: the storage of a lowered view_copy lies in its root's.
+/// What a cell of the run as written is in the placed run: the storage of a lowered view_copy lies in its root's, a shared one in
+/// the operand's.
 Bool Encoding::counterpart(const Memory& placed, std::size_t storage, std::size_t cell) const {
   if (storage < kPlaceholders) return placed[storage][cell];
-  const SymbolicNode& owner = node[storage - kPlaceholders];
-  return logic_.choose(logic_.both(owner.is(Kind::view_copy), owner.lowered), load(placed, placed_[storage])[cell],
-                       placed[storage][cell]);
+  return logic_.choose(moved(storage - kPlaceholders), load(placed, placed_[storage])[cell], placed[storage][cell]);
 }
 
 /// Cells that are still wanted hold the same in both runs.
-Bool Encoding::cells_differ(const State& state, std::size_t n) const {
+Bool Encoding::cells_differ(const State& state, Time t) const {
   std::vector<Bool> broken;
-  for (std::size_t s = 0; s < kPlaceholders + n; ++s)
+  for (std::size_t s = 0; s < kPlaceholders + t.node; ++s)
     for (std::size_t c = 0; c < 2; ++c)
-      broken.push_back(logic_.both(wanted(s, c, n), logic_.differ(state.written[s][c], counterpart(state.placed, s, c))));
+      broken.push_back(logic_.both(wanted(s, c, t), logic_.differ(state.written[s][c], counterpart(state.placed, s, c))));
   return logic_.any(broken);
 }
 
 /// What a later view_copy will read as written, its root holds: it may be re-based.
-Bool Encoding::links_differ(const State& state, std::size_t n) const {
+Bool Encoding::links_differ(const State& state, Time t) const {
   std::vector<Bool> broken;
-  for (std::size_t m = n; m < count_; ++m)
-    for (std::size_t v = 0; v < kPlaceholders + n; ++v)
+  for (std::size_t m = t.node; m < count_; ++m)
+    for (std::size_t v = 0; v < kPlaceholders + t.node; ++v)
       broken.push_back(logic_.all({live_[m], node[m].is(Kind::view_copy), node[m].a[v],
                                    differ(load(state.written, written_[v]), load(state.placed, root_[v]))}));
   return logic_.any(broken);
 }
 
 /// A cell that a copy has written holds what the last one wrote.
-Bool Encoding::targets_differ(const State& state, std::size_t n) const {
+Bool Encoding::targets_differ(const State& state, Time t) const {
   std::vector<Bool> broken;
   for (std::size_t s = 0; s < kPlaceholders; ++s)
     for (std::size_t c = 0; c < 2; ++c) {
-      const Bool first = stores(0, s, c, n), second = stores(1, s, c, n);
+      const Bool first = stores(0, s, c, t), second = stores(1, s, c, t);
       const Bool stored = logic_.choose(second, element_at(target_[1], meant_[1], c), element_at(target_[0], meant_[0], c));
       broken.push_back(logic_.both(logic_.either(first, second), logic_.differ(state.placed[s][c], stored)));
     }
@@ -154,16 +159,16 @@ Bool Encoding::targets_differ(const State& state, std::size_t n) const {
 
 /// A value that no lowering changes and that has been read stays as it was read, until a copy overwrites it; so two such values
 /// that share a cell have it in common.
-Bool Encoding::values_moved(const State& state, std::size_t n) const {
+Bool Encoding::values_moved(const State& state, Time t) const {
   std::vector<Bool> broken;
   for (std::size_t s = 0; s < kPlaceholders; ++s)
     for (std::size_t c = 0; c < 2; ++c) {
       std::vector<Bool> read, element;
       for (std::size_t r = 0; r < kCopies; ++r) {
         const Tensor value = select(reader[r].value, placed_);
-        read.push_back(logic_.all({needed(r), has_read(r, n), logic_.no(changed_by_lowering(r, n)), covers(value, s, c)}));
+        read.push_back(logic_.all({needed(r), has_read(r, t), logic_.no(changed_by_lowering(r, t.node)), covers(value, s, c)}));
         element.push_back(element_at(value, meant_[r], c));
-        broken.push_back(logic_.all({read[r], logic_.no(logic_.either(stores(0, s, c, n), stores(1, s, c, n))),
+        broken.push_back(logic_.all({read[r], logic_.no(logic_.either(stores(0, s, c, t), stores(1, s, c, t))),
                                      logic_.differ(state.placed[s][c], element[r])}));
       }
       broken.push_back(logic_.all({read[0], read[1], logic_.differ(element[0], element[1])}));
@@ -171,11 +176,11 @@ Bool Encoding::values_moved(const State& state, std::size_t n) const {
   return logic_.any(broken);
 }
 
-/// Before node n a value holds what its reader should read: at the end all do; before that, those that have been read by then.
-Bool Encoding::values_differ(const State& state, std::size_t n) const {
+/// A value holds what its reader should read: at the end all do; before that, those that have been read.
+Bool Encoding::values_differ(const State& state, Time t) const {
   std::vector<Bool> broken;
   for (std::size_t r = 0; r < kReaders; ++r) {
-    const Bool final = n == count_ ? logic_.constant(true) : logic_.both(needed(r), has_read(r, n + 1));
+    const Bool final = t.node == count_ ? logic_.constant(true) : logic_.both(needed(r), has_read(r, t));
     broken.push_back(logic_.both(final, differ(load(state.written, select(reader[r].value, written_)), meant_[r])));
   }
   return logic_.any(broken);
@@ -248,7 +253,7 @@ void Encoding::run_whole() {
     run_node(state, n);
   }
   run_slot(state, count_);
-  require(logic_.no(values_differ(state, count_)));
+  require(logic_.no(values_differ(state, after_slot(count_))));
   claim("end", ends_differ(state));
 }
 
@@ -280,50 +285,64 @@ void Encoding::establish_order() {
     std::vector<Bool> early;
     for (std::size_t r = 0; r < kReaders; ++r)
       early.push_back(logic_.all({needed(r), reader[r].value[kPlaceholders + n], before_node(reader_moment(r), n)}));
-    given_.insert(given_.end(), at_node_[n].begin(), at_node_[n].end());
+    give(at_node_[n]);
     establish(fmt::format("order of node {}", n), logic_.no(logic_.any(early)));
   }
 }
 
-/// One step at a time, from any two memories that the invariant allows.
+/// One step at a time, a slot or a node, from any two memories that the invariant allows.
 void Encoding::run_by_steps() {
   establish_layout();
   establish_order();
-  const auto given = [&](std::initializer_list<Bool> more) {
-    given_ = facts_;
-    given_.insert(given_.end(), more);
-  };
-  const auto given_node = [&](std::size_t n) { given_.insert(given_.end(), at_node_[n].begin(), at_node_[n].end()); };
   // Backwards: a value that has been read is not written any more. Together: before node n it holds what it holds at the end.
   for (std::size_t n = count_; n-- > 0;) {
-    State state{any_memory("written", n), any_memory("placed", n)};
+    State state = any_state(after_slot(n));
+    const Bool before = values_differ(state, after_slot(n));
     step_as_written(state.written, n);
-    given({logic_.no(values_differ(state, n + 1))});
-    given_node(n);
-    state.written = any_memory("written", n);
-    claim(fmt::format("values before node {}", n), values_differ(state, n));
+    given_ = facts_;
+    give({logic_.no(values_differ(state, after_slot(n + 1)))});
+    give(at_node_[n]);
+    claim(fmt::format("values before node {}", n), before);
   }
-  const auto claim_invariant = [&](const State& state, std::size_t n) {
-    claim(fmt::format("cells before slot {}", n), cells_differ(state, n));
-    claim(fmt::format("links before slot {}", n), links_differ(state, n));
-    claim(fmt::format("targets before slot {}", n), targets_differ(state, n));
-    claim(fmt::format("values in place before slot {}", n), values_moved(state, n));
-  };
-  given({});
-  claim_invariant({initial(), initial()}, 0);
+  given_ = facts_;
+  claim_invariant({initial(), initial()}, before_slot(0));
   for (std::size_t n = 0; n <= count_; ++n) {
-    State state{any_memory("written", n), any_memory("placed", n)};
-    given({logic_.no(cells_differ(state, n)), logic_.no(links_differ(state, n)), logic_.no(targets_differ(state, n)),
-           logic_.no(values_moved(state, n)), logic_.no(values_differ(state, n))});
+    State state = any_state(before_slot(n));
+    give_invariant(state, before_slot(n));
+    give({logic_.no(values_differ(state, after_slot(n)))});
     run_slot(state, n);
+    claim_invariant(state, after_slot(n));
+    state = any_state(after_slot(n));
+    give_invariant(state, after_slot(n));
+    give({logic_.no(values_differ(state, after_slot(n)))});
     if (n == count_) {
       claim("end", ends_differ(state));
       break;
     }
-    given_node(n);
+    give(at_node_[n]);
     run_node(state, n);
-    claim_invariant(state, n + 1);
+    claim_invariant(state, before_slot(n + 1));
   }
+}
+
+/// What relates the two runs at any time.
+std::vector<std::pair<std::string, Bool>> Encoding::invariant_broken(const State& state, Time t) const {
+  return {{"cells", cells_differ(state, t)},
+          {"links", links_differ(state, t)},
+          {"targets", targets_differ(state, t)},
+          {"values in place", values_moved(state, t)}};
+}
+
+void Encoding::give(const std::vector<Bool>& more) { given_.insert(given_.end(), more.begin(), more.end()); }
+
+void Encoding::give_invariant(const State& state, Time t) {
+  given_ = facts_;
+  for (const auto& [name, broken] : invariant_broken(state, t)) give({logic_.no(broken)});
+}
+
+void Encoding::claim_invariant(const State& state, Time t) {
+  for (const auto& [name, broken] : invariant_broken(state, t))
+    claim(fmt::format("{} {} slot {}", name, t.slot_is_over ? "after" : "before", t.node), broken);
 }
 
 /// What must never hold, given what has been claimed before in this step.

@@ -259,14 +259,81 @@ void one_temporary_serves_every_use(Goal& g) {
   g.claim(ite(g.bit("the later use reads the temporary"), before, later) == before);
 }
 
-/// A read of a value after its copy may read the target instead.
+/// After its copy value and target hold the same. A node then may take the target under the value's name, also to make views of it,
+/// through which lowering may write: neither changes.
 void a_read_may_be_forwarded(Goal& g) {
-  const expr target_written = g.bit("the target's cell is written between"),
-             value_written = g.bit("the value's cell is written between");
-  const expr stored = g.content("stored by the copy");
-  g.condition("nobody writes the target between copy and read", !target_written);
-  g.condition("nobody writes the value between copy and read", !value_written);
-  g.claim(ite(target_written, g.content("target rewritten"), stored) == ite(value_written, g.content("value rewritten"), stored));
+  const CellSets value{g.bit("value covers x"), g.bit("value covers x by lowering")};
+  const CellSets writes{g.bit("node writes x"), g.bit("node writes x by lowering")};
+  const expr copied = g.bit("a later copy writes y");
+  g.given(value.plain || value.lowered);
+  g.given(!impl::forward_spoiled_by_node(domain(g), value, NodeSets{g.yes(), {g.no(), g.no()}, writes}));
+  g.given(!impl::forward_spoiled_by_copy(domain(g), g.yes(), copied));
+  const expr writes_target = g.bit("node writes y");
+  g.condition("nodes that write the target stand before the copy", !writes_target);
+  g.condition("nodes that write the value stand before the copy", !(value.plain && writes.plain));
+  const expr forwarded = g.bit("the node has it under the target's name"), stored = g.content("stored by the copy"),
+             written = g.content("written by the node");
+  const expr hits = writes.plain || writes.lowered;
+  const expr at_y = ite(writes_target || copied || (hits && forwarded), written, stored);
+  g.claim(at_y == stored && ite(hits, written, stored) == stored);
+}
+
+/// The node that computes the value writes its elements over operands that it still reads: at x for element i, when y for another
+/// element j is written.
+void a_value_is_born_over_what_is_read(Goal& g) {
+  const z3::sort cell = g.context().uninterpreted_sort("Cell");
+  const expr x = g.constant("x", cell), y = g.constant("y", cell);
+  const z3::func_decl memory = g.context().function("M", cell, g.content_sort());
+  const expr over_itself = g.bit("operand is the target, cell by cell"), lowered = g.bit("by lowering");
+  g.given(implies(over_itself, x != y));
+  const CellSets operand{x == y && !lowered, x == y && lowered};
+  g.given(!impl::birth_spoiled_by_operand(domain(g), g.yes(), operand, over_itself));
+  g.claim(ite(x == y, g.content("element j"), memory(x)) == memory(x));
+}
+
+/// From its birth on a value (at x) is what its target holds (at y, in the coalesced and lowered run), until the end.
+void a_value_is_born_in_its_target(Goal& g) {
+  const CellSets value{g.bit("value covers x"), g.bit("value covers x by lowering")};
+  const auto sets = [&](const char* does, const char* cell) {
+    return CellSets{g.bit(fmt::format("node {} {}", does, cell)), g.bit(fmt::format("node {} {} by lowering", does, cell))};
+  };
+  const expr live = g.bit("live");
+  const NodeSets at_x{live, {g.no(), g.no()}, sets("writes", "x")}, at_y{live, sets("reads", "y"), sets("writes", "y")};
+  g.given(value.plain || value.lowered);
+  g.given(!impl::birth_spoiled_by_node(domain(g), g.no(), value, at_x));
+  g.given(!impl::birth_spoiled_by_node(domain(g), g.yes(), CellSets{g.no(), g.no()}, at_y));
+  const auto any = [](const CellSets& s) { return s.plain || s.lowered; };
+  const expr now = g.content("value"), old = g.content("old state"), written = g.content("written by the node");
+  const expr as_written = ite(value.plain && at_x.writes.plain, written, now);
+  const expr coalesced = ite(any(at_x.writes) || any(at_y.writes), written, now);
+  const expr reads_old = ite(any(at_y.reads), now, old);  // where it names the target
+  g.claim(as_written == coalesced && implies(live, reads_old == old));
+}
+
+/// The same for copies, temporaries and outputs that read the old state after the birth.
+void the_old_state_is_read_before_the_birth(Goal& g) {
+  const CellSets read{g.bit("reader covers y"), g.bit("reader covers y by lowering")};
+  const expr after = g.bit("the read stands after the birth"), old = g.content("old state"), born = g.content("value");
+  g.given(read.plain || read.lowered);
+  g.given(implies(after, !impl::birth_spoiled_by_read(domain(g), g.yes(), read)));
+  g.claim(ite(after, born, old) == old);
+}
+
+/// Another copy to the same cell may stand before the birth or after it, whatever the output order says.
+void a_target_of_two_is_copied_to(Goal& g) {
+  const expr other = g.bit("the other copy writes y"), later = g.bit("it is later in output order"),
+             after = g.bit("it stands after the birth");
+  const expr born = g.content("value"), stored = g.content("stored by the other copy");
+  g.given(!impl::birth_spoiled_by_copy(domain(g), g.yes(), other));
+  g.claim(ite(other && after, stored, born) == ite(other && later, stored, born));
+}
+
+/// No output comes to lie in an input's storage: the caller would see it change.
+void an_output_stays_apart(Goal& g) {
+  const CellSets output{g.bit("output covers x"), g.bit("output covers x by lowering")};
+  const expr value = g.bit("value covers x");
+  g.given(!impl::seen_by_output(domain(g), CellSets{value, g.no()}, output));
+  g.claim(!(value && (output.plain || output.lowered)));
 }
 
 // ---- the walk (L7) ------------------------------------------------------------------------------------------------------------
@@ -354,6 +421,12 @@ const std::vector<Lemma>& lemmas() {
       {"temporaries", "one temporary of a value serves every use", one_temporary_serves_every_use},
       {"least", "every accepted slot is at or after ours", ours_is_least},
       {"forwarding", "a read of a value after its copy may read the target", a_read_may_be_forwarded},
+      {"birth", "a value may be computed over operands that are its target", a_value_is_born_over_what_is_read},
+      {"coalescing", "a value born in its target is there until the end, and nobody misses the old state",
+       a_value_is_born_in_its_target},
+      {"coalescing reads", "the old state is read before the birth", the_old_state_is_read_before_the_birth},
+      {"coalescing copies", "no other copy writes where a value is born", a_target_of_two_is_copied_to},
+      {"coalescing outputs", "no output comes to lie in an input", an_output_stays_apart},
   };
   return all;
 }

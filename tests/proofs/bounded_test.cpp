@@ -46,13 +46,13 @@ INSTANTIATE_TEST_SUITE_P(Quick, WithoutClause,
                          testing::Values(impl::Clause::writes_value, impl::Clause::copy_reads, impl::Clause::copy_writes,
                                          impl::Clause::output_read_first, impl::Clause::not_the_target));
 
-std::vector<impl::Clause> every_clause() {
+std::vector<impl::Clause> every_placement_clause() {
   std::vector<impl::Clause> all;
-  for (std::uint8_t c = 0; c < impl::kClauseCount; ++c) all.push_back(static_cast<impl::Clause>(c));
+  for (std::uint8_t c = 0; c < impl::kPlacementClauses; ++c) all.push_back(static_cast<impl::Clause>(c));
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Long, WithoutClause, testing::ValuesIn(every_clause()));
+INSTANTIATE_TEST_SUITE_P(Long, WithoutClause, testing::ValuesIn(every_placement_clause()));
 
 }  // namespace
 }  // namespace writeback::proofs
