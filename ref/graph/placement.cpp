@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ref/graph/rebound.h"
 #include "ref/graph/region.h"
 
 namespace writeback {
@@ -343,6 +344,7 @@ Program with_explicit_copies(const Program& program, const Placement& placement,
   renumber(result, new_index);
   const TargetId copy = result.intern(copy_target()), clone = result.intern(clone_target());
   std::vector<ValueId> temporaries(placement.temporaries.size());
+  const std::optional<Rebound> rebound = temporaries.empty() ? std::nullopt : std::optional<Rebound>(program);
   Names names(program.graph);
   std::vector<Node> nodes;
   nodes.reserve(program.graph.nodes.size() + insertions.size());
@@ -351,7 +353,7 @@ Program with_explicit_copies(const Program& program, const Placement& placement,
     const Temporary& t = placement.temporaries[index];
     temporaries[index] = value_id(inputs + nodes.size());
     nodes.push_back(call(clone, names.fresh(t.name.empty() ? "clone" : t.name), {value_id(new_index[index_of(t.of)])},
-                         meta_of_clone(program.graph.meta_of(t.of))));
+                         meta_of_clone(rebound->meta_at(t.of, t.at.slot))));
   };
   const auto insert_copy = [&](std::uint32_t index) {
     const WriteBack& back = backs[index];

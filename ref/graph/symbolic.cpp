@@ -8,9 +8,31 @@
 #include <charconv>
 #include <numeric>
 
-#include "ref/graph/symbolic_node.h"
-
 namespace writeback {
+
+struct SymNode {
+  enum class Op : std::uint8_t {
+    number,
+    symbol,
+    add,
+    multiply,
+    power,
+    floor_divide,
+    divide,
+    modulo,
+    maximum,
+    minimum,
+    floor,
+    ceiling,
+    other  // a function whose value is not known
+  };
+  Op op = Op::symbol;
+  std::string name;         // of symbols and functions
+  std::string text;         // of a root: as it prints
+  std::int64_t number = 0;  // of numbers
+  std::vector<std::shared_ptr<const SymNode>> children;
+  int depth = 1;
+};
 
 namespace {
 
@@ -262,6 +284,8 @@ int precedence(const SymNode& node) {
   return kAtom;
 }
 
+std::string print(const SymNode& node);
+
 std::string in_parentheses(const std::string& text) { return std::string("(").append(text).append(")"); }
 
 /// In parentheses where it binds no tighter than `level`.
@@ -322,8 +346,6 @@ std::string print_other(const SymNode& node) {
   return print_call(node, node.name);
 }
 
-}  // namespace
-
 std::string print(const SymNode& node) {
   switch (node.op) {
     case Op::number:
@@ -354,8 +376,6 @@ std::string print(const SymNode& node) {
   }
   return node.name;
 }
-
-namespace {
 
 // Values.
 

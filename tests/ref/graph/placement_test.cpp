@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ref/graph/text.h"
+
 namespace writeback {
 namespace {
 
@@ -57,6 +59,39 @@ TEST(Placement, CopiesAndTemporariesStandInTheirSlots) {
   EXPECT_EQ(placed.graph.nodes[4].args, (std::vector<Argument>{value_id(3), value_id(1)}));
   EXPECT_EQ(placed.graph.nodes[5].trailing_comment, "# b");
   EXPECT_EQ(placed.graph.outputs, (std::vector<Argument>{value_id(6), value_id(8), value_id(5)}));
+}
+
+/// t_ turns its argument itself, whatever the program says of it at its birth; an element picked twice is one tensor.
+TEST(Placement, ATemporaryHasTheGeometryOfItsValueByThen) {
+  const Program p = read_text(R"(ExportedProgram:
+    class GraphModule(torch.nn.Module):
+        def forward(self, x: "f32[1, 4]"):
+            parts = torch.ops.aten.split.Tensor(x, 2, 1);  x = None
+            a: "f32[1, 2]" = parts[0]
+            b: "f32[1, 2]" = parts[0];  parts = None
+            turned: "f32[2, 1]" = torch.ops.aten.t_.default(a)
+            more: "f32[2, 1]" = torch.ops.aten.add_.Tensor(turned, 1);  turned = None
+            back: "f32[1, 2]" = torch.ops.aten.t_.default(more);  more = back = None
+            return (b,)
+
+Graph signature:
+    # inputs
+    x: USER_INPUT
+
+    # outputs
+    b: USER_OUTPUT
+)");
+  const auto sizes = [&](const char* name, std::size_t slot) {
+    Placement placement;
+    placement.temporaries = {{"clone", *find_value(p.graph, name), {slot_at(slot), 0}}};
+    return tensor_meta(with_explicit_copies(p, placement).graph.nodes.at(slot).meta)->sizes;
+  };
+  const std::vector<SymInt> row{1, 2}, column{2, 1};
+  EXPECT_EQ(sizes("b", 3), row);
+  EXPECT_EQ(sizes("b", 4), column);
+  EXPECT_EQ(sizes("turned", 5), column);
+  EXPECT_EQ(sizes("more", 6), row);
+  EXPECT_EQ(sizes("x", 6), (std::vector<SymInt>{1, 4}));
 }
 
 TEST(Placement, NamesInUseAreAvoided) {
