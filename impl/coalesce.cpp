@@ -53,9 +53,7 @@ class Coalescing {
     const bool fresh = results.size() == 1 && results[0].kind == ResultKind::fresh && !results[0].list && entries.size() == 1 &&
                        !entries[0].lowered();
     const bool plain = !effects_.has(n, Trait::opaque) && !effects_.has(n, Trait::subgraph) && !effects_.has(n, Trait::later_alias);
-    const TensorMeta* target = tensor_meta(program_.graph.meta_of(w.target));
-    const bool fits = same_layout(tensor_meta(program_.graph.meta_of(first)), target) &&
-                      same_layout(tensor_meta(program_.graph.meta_of(w.value)), target);
+    const bool fits = same_layout(program_, first, w.target) && same_layout(program_, w.value, w.target);
     const bool keeps_geometry = aliases_.settled[index_of(first)] == index_of(n) + 1 && aliases_.settled[index_of(w.target)] == 0;
     return fresh && plain && fits && keeps_geometry ? std::optional(n) : std::nullopt;
   }
@@ -68,11 +66,15 @@ class Coalescing {
   bool spoiled_by_operands(std::uint32_t k, NodeId birth) const {
     const ValueId target = write_backs_[k].target;
     return std::ranges::any_of(effects_.operands(birth), [&](const OperandEffect& o) {
+      if (o.reads && is_rebound_after(birth, o.value)) return true;
       const bool exact = planted(Fault::born_over_part) || is_target(program_, aliases_, {0, target, o.value});
       const bool cellwise = planted(Fault::born_by_any_op) || reads_cell_by_cell(program_, birth, o.value);
       return o.writes || (o.reads && birth_spoiled_by_operand(domain_, target_of(k), cells_of(o.value), exact && cellwise));
     });
   }
+
+  /// What is known of its region is what it has in the end, and not what the node reads.
+  bool is_rebound_after(NodeId n, ValueId v) const { return aliases_.settled[index_of(v)] > index_of(n); }
 
   bool spoiled_by_nodes(std::uint32_t k, NodeId birth) const {
     const Sets value = cells_of(write_backs_[k].value), none;

@@ -48,25 +48,23 @@ class Forwarding {
     for (std::uint32_t k = 0; k < write_backs_.size(); ++k) {
       const WriteBack& w = write_backs_[k];
       const PlacedCopy& copy = placement_.copies[k];
-      const bool fits = !copy.in_place && !copy.temporary && knows_layout(w) &&
-                        same_layout(tensor_meta(program_.graph.meta_of(w.value)), tensor_meta(program_.graph.meta_of(w.target)));
+      const bool fits = !copy.in_place && !copy.temporary && knows_layout(w) && same_layout(program_, w.value, w.target);
       if (!fits || is_spoiled(k)) continue;
       const auto [at, fresh] = copy_of_.emplace(w.value, k);
       if (!fresh && copy.at < placement_.copies[at->second].at) at->second = k;
     }
   }
 
-  /// The value has the strides that its metadata tell, or where none are told those of a fresh result, for good; and so has the
-  /// target. (A view of which no strides are told may have any.)
+  /// The value is all of a storage, in the order that its metadata tell, for good; and so is the target. (A view may have any
+  /// strides where none are told, and `as_strided` reads of its storage what is not in it.)
   bool knows_layout(const WriteBack& w) const {
     const ValueId first = aliases_.tensor[index_of(w.value)];
     if (program_.graph.is_placeholder(first) || aliases_.settled[index_of(w.target)] != 0) return false;
     const NodeId n = program_.graph.producer_of(first);
     if (aliases_.settled[index_of(first)] != index_of(n) + 1) return false;  // an op changed it in place
-    const TensorMeta* meta = tensor_meta(program_.graph.meta_of(w.value));
     const auto results = effects_.results(n);
     const bool fresh = std::ranges::all_of(results, [](const ResultEffect& r) { return r.kind == ResultKind::fresh; });
-    return fresh || (meta != nullptr && meta->strides);
+    return fresh || planted(Fault::forwarded_across_strides);
   }
 
   Cells<Regions> cells_of(ValueId v) const {
@@ -116,6 +114,13 @@ class Forwarding {
   std::unordered_map<ValueId, std::uint32_t> copy_of_;
 };
 
+/// Some part of another input's storage: its metadata do not tell which.
+bool lies_in_another(const Program& program, ValueId input) {
+  return std::ranges::any_of(program.alias_groups, [&](const std::vector<AliasMember>& group) {
+    return std::ranges::any_of(group, [&](const AliasMember& m) { return m.value == input && m.geometry; });
+  });
+}
+
 }  // namespace
 
 Aliases aliases_with_values(const Program& program, const Effects& effects, const Options& options,
@@ -139,10 +144,12 @@ bool leaves_the_program(const Program& program, const Aliases& aliases, ValueId 
   return seen;
 }
 
-bool same_layout(const TensorMeta* a, const TensorMeta* b) {
+bool same_layout(const Program& program, ValueId value, ValueId target) {
+  const TensorMeta *a = tensor_meta(program.graph.meta_of(value)), *b = tensor_meta(program.graph.meta_of(target));
   if (a == nullptr || b == nullptr || a->dtype != b->dtype || a->sizes != b->sizes) return false;
-  return planted(Fault::forwarded_across_strides) || (a->strides && a->strides == b->strides) ||
-         (has_contiguous_strides(*a) && has_contiguous_strides(*b));
+  if (planted(Fault::forwarded_across_strides)) return true;
+  if (a->storage_offset != b->storage_offset || lies_in_another(program, target)) return false;
+  return (a->strides && a->strides == b->strides) || (has_contiguous_strides(*a) && has_contiguous_strides(*b));
 }
 
 std::vector<Forwarded> forwardable(const Program& program, const Placement& placement, const Options& options) {

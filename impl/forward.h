@@ -26,8 +26,8 @@ Aliases aliases_with_values(const Program&, const Effects&, const Options&, cons
 /// A user output is the value or may be an alias of it.
 bool leaves_the_program(const Program&, const Aliases&, ValueId value);
 
-/// The same dtype, sizes and strides, and all of them told: one stands for the other to any reader.
-bool same_layout(const TensorMeta*, const TensorMeta*);
+/// The same dtype, sizes, strides and place in their storages: one stands for the other to any reader.
+bool same_layout(const Program&, ValueId value, ValueId target);
 
 /// The readers that may be forwarded under `placement`, in program order. A reader is left alone where
 ///   - dtype, sizes or strides of value and target differ, or are not told for one of them;

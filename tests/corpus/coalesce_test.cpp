@@ -89,6 +89,20 @@ TEST(Coalesce, LeavesValuesWhoseGeometryChanges) {
   EXPECT_TRUE(rewritten(program).births.empty());
 }
 
+/// `turned` is all of b_a in b_a's own order only after it was read.
+TEST(Coalesce, LeavesOperandsWhoseGeometryChangesLater) {
+  const Program program = impl::small_program(
+      "b_a: \"f32[2, 2]\"\nturned: \"f32[2, 2]\" = aten.transpose.int(b_a, 0, 1)\nnew: \"f32[2, 2]\" = aten.neg.default(turned)\n"
+      "back: \"f32[2, 2]\" = aten.t_.default(turned)\n-> b_a = new");
+  EXPECT_TRUE(rewritten(program).births.empty());
+}
+
+TEST(Coalesce, LeavesTargetsThatArePartsOfOtherInputs) {
+  const char* text = "b_a: \"f32[8]\"; b_c; x\nnew = aten.neg.default(x)\n-> b_c = new";
+  EXPECT_EQ(rewritten(impl::small_program(text)).births.size(), 1u);
+  EXPECT_EQ(rewritten(impl::small_program(text, "# alias: b_c = b_a[0; 4; 2]\n")).births.size(), 0u);
+}
+
 TEST(Coalesce, AnOldStateThatIsReadFirstDoesNotHinder) {
   const Program program = impl::small_program("b_a; x\nnew = aten.neg.default(x)\n-> b_a = new, b_a");
   const impl::Rewritten after = rewritten(program);

@@ -82,6 +82,16 @@ TEST(Forward, LeavesAloneWhatMayLieOtherwiseThanTheState) {
   }
 }
 
+TEST(Forward, LeavesAloneWhatWouldBePartOfAnotherInput) {
+  const char* text =
+      "b_a: \"f32[8]\"; b_c; x\np = aten.neg.default(x)\nv: \"f32[2]\" = aten.as_strided.default(p, [2], [1], 0)\n"
+      "y: \"f32[2]\" = aten.cos.default(v)\n-> b_c = p, y";
+  for (const auto& [comments, readers] : {std::pair("", 1u), std::pair("# alias: b_c = b_a[0; 4; 2]\n", 0u)}) {
+    const Program program = impl::small_program(text, comments);
+    EXPECT_EQ(impl::forwardable(program, impl::place(program).placement).size(), readers) << comments;
+  }
+}
+
 TEST(Forward, TakesReadersOfTheLastOfTwoStates) {
   const Program program = impl::small_program(
       "b_a; x\np = aten.neg.default(x)\nq = aten.sin.default(x)\ny = aten.cos.default(p)\nz = aten.cos.default(q)\n"
