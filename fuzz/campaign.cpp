@@ -20,6 +20,7 @@
 #include <sstream>
 
 #include "fuzz/drivers.h"
+#include "fuzz/failure_json.h"
 #include "fuzz/minimize.h"
 #include "fuzz/report.h"
 #include "ref/graph/error.h"
@@ -76,7 +77,7 @@ class Worker {
 
   [[noreturn]] void run(std::uint64_t first, std::uint64_t stride) {
     signal(SIGINT, SIG_IGN);
-    implementation_ = implementation(options_.implementation, options_.case_seconds);
+    implementation_ = implementation(options_.implementation, {options_.case_seconds, options_.start_seconds});
     for (std::uint64_t i = first; !shared_.stop && i < shared_.limit; i += stride) {
       counters_.started_ms = static_cast<std::uint64_t>(seconds_since(start_) * 1000);
       counters_.current = i;
@@ -154,24 +155,23 @@ class Worker {
   }
 
   void report(std::uint64_t i, const Program& program, const Judged& judged, const Checks& checks) {
-    const double found = seconds_since(start_);
-    Json message{{"index", i},
-                 {"seconds", found},
-                 {"cases", counters_.cases.load()},
-                 {"signature", judged.signature.text},
-                 {"rule", judged.signature.rule},
-                 {"reason", judged.reason},
-                 {"original", print_text(program)}};
+    Failure failure;
+    failure.signature = judged.signature;
+    failure.index = i;
+    failure.first_seconds = seconds_since(start_);
+    failure.cases = counters_.cases;
     counters_.minimizing = true;
     const auto begin = Clock::now();
     const Minimized small =
         minimize(*implementation_, program, options_.options, judged.signature, checks, options_.minimize_seconds);
     counters_.minimizing = false;
-    message["minimize_seconds"] = seconds_since(begin);
-    message["program"] = print_text(small.program);
-    message["nodes"] = small.program.graph.nodes.size();
-    message["one_minimal"] = small.one_minimal;
-    if (!small.judged.reason.empty()) message["reason"] = small.judged.reason;
+    failure.minimize_seconds = seconds_since(begin);
+    failure.program = print_text(small.program);
+    failure.nodes = small.program.graph.nodes.size();
+    failure.one_minimal = small.one_minimal;
+    failure.reason = small.judged.reason.empty() ? judged.reason : small.judged.reason;
+    Json message = failure_json(failure);
+    message["original"] = print_text(program);
     send(message);
   }
 
@@ -289,18 +289,9 @@ class Campaign {
     }
   }
 
-  void add(const Json& m) {
-    Failure f;
-    f.signature = {m.at("signature"), m.at("rule")};
-    f.reason = m.at("reason");
-    f.index = m.at("index");
-    f.first_seconds = m.at("seconds");
-    f.cases = m.at("cases");
-    f.original = m.at("original");
-    f.program = m.value("program", f.original);
-    f.nodes = m.value("nodes", std::size_t{0});
-    f.one_minimal = m.value("one_minimal", false);
-    f.minimize_seconds = m.value("minimize_seconds", 0.0);
+  void add(const Json& message) {
+    Failure f = failure_of(message);
+    f.original = message.at("original");
     add(std::move(f));
   }
 
@@ -317,7 +308,8 @@ class Campaign {
   void look_after(unsigned w) {
     Counters& c = counters_[w];
     const double busy = seconds_since(start_) - static_cast<double>(c.started_ms) / 1000;
-    const double allowed = options_.case_seconds + (c.minimizing ? options_.minimize_seconds : 0) + 1;
+    const double starting = options_.implementation.starts_with("cmd:") ? options_.start_seconds : 0;
+    const double allowed = options_.case_seconds + starting + (c.minimizing ? options_.minimize_seconds : 0) + 1;
     const bool hangs = c.current != kIdle && busy > allowed && !interrupted;
     const bool late = interrupted && seconds_since(start_) > options_.seconds + options_.minimize_seconds + 5;
     if (hangs || late) kill(workers_[w].pid, SIGKILL);
@@ -453,19 +445,7 @@ class Campaign {
       s.features[f] = json.at("features").value(std::string(name_of(static_cast<Feature>(f))), std::uint64_t{0});
     for (std::size_t r = 0; r < kRuleCount; ++r)
       s.rules[r] = json.at("rules").value(std::string(impl::name_of(static_cast<impl::Rule>(r))), std::uint64_t{0});
-    for (const Json& j : json.at("failures")) {
-      Failure f;
-      f.signature = {j.at("signature"), j.at("rule")};
-      f.reason = j.at("reason");
-      f.index = j.at("index");
-      f.first_seconds = j.at("first_seconds");
-      f.cases = j.at("cases");
-      f.nodes = j.at("nodes");
-      f.one_minimal = j.at("one_minimal");
-      f.minimize_seconds = j.at("minimize_seconds");
-      f.file = j.at("program");
-      s.failures.push_back(std::move(f));
-    }
+    for (const Json& failure : json.at("failures")) s.failures.push_back(failure_of(failure));
     return s;
   }
 

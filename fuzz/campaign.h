@@ -31,7 +31,8 @@ struct CampaignOptions {
   bool strict = false;
   std::uint32_t stop_after = 0;  ///< end after so many distinct failures; 0 = never
   double minimize_seconds = 10;
-  double case_seconds = 10;  ///< a case that takes longer is a time-out
+  double case_seconds = 10;   ///< a case that takes longer is a time-out
+  double start_seconds = 60;  ///< and so much longer where a process of `cmd:` has to start for it
   Sizes sizes;
   bool progress = true;
 };

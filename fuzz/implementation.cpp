@@ -93,11 +93,11 @@ class Planted final : public Implementation {
 
 }  // namespace
 
-std::unique_ptr<Implementation> implementation(const std::string& name, double timeout_seconds) {
+std::unique_ptr<Implementation> implementation(const std::string& name, Patience patience) {
   if (name == "fast") return std::make_unique<Fast>();
   if (name == "end") return std::make_unique<End>();
   if (name == "rewrite") return std::make_unique<Rewriter>();
-  if (name.starts_with("cmd:")) return std::make_unique<Outside>(name.substr(4), timeout_seconds);
+  if (name.starts_with("cmd:")) return std::make_unique<Outside>(name.substr(4), patience);
   if (name.starts_with("fault:")) {
     if (const PlantedFault* fault = find_fault(name.substr(6))) return std::make_unique<Planted>(*fault);
     throw InputError("--impl " + name, "no fault of this name; `writeback faults` lists them");

@@ -36,8 +36,15 @@ class Implementation {
   virtual bool explains() const { return false; }
 };
 
+/// How long an implementation in another process may take. A fresh process has `start` more for its first reply: interpreters and
+/// libraries are loaded until then (`import torch` takes seconds), and that is no fault of the program that it was asked about.
+struct Patience {
+  double reply = 10;  ///< seconds
+  double start = 60;  ///< seconds
+};
+
 /// `fast`, `end`, `rewrite` (the earliest placement, forwarded and coalesced), `fault:NAME`, `cmd:COMMAND`. Throws InputError on
 /// any other name.
-std::unique_ptr<Implementation> implementation(const std::string& name, double timeout_seconds = 10);
+std::unique_ptr<Implementation> implementation(const std::string& name, Patience = {});
 
 }  // namespace writeback::fuzz

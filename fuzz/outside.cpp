@@ -117,6 +117,7 @@ void Outside::start() {
   for (const int end : {in_, out_, err_}) fcntl(end, F_SETFL, O_NONBLOCK);
   buffer_.clear();
   errors_.clear();
+  fresh_ = true;
 }
 
 void Outside::end() {
@@ -131,7 +132,7 @@ void Outside::end() {
 /// Writes while reading, since a process may answer (or complain) before it has read everything.
 bool Outside::send(const std::string& line) {
   std::size_t sent = 0;
-  const auto until = Clock::now() + std::chrono::duration<double>(timeout_);
+  const auto until = Clock::now() + std::chrono::duration<double>(allowance());
   while (sent < line.size() && Clock::now() < until) {
     pollfd polls[] = {{in_, POLLOUT, 0}, {err_, POLLIN, 0}};
     poll(polls, 2, 100);
@@ -147,12 +148,13 @@ bool Outside::send(const std::string& line) {
 }
 
 Outside::Wait Outside::receive(std::string& line) {
-  const auto until = Clock::now() + std::chrono::duration<double>(timeout_);
+  const auto until = Clock::now() + std::chrono::duration<double>(allowance());
   for (;;) {
     const std::size_t at = buffer_.find('\n');
     if (at != std::string::npos) {
       line = buffer_.substr(0, at);
       buffer_.erase(0, at + 1);
+      fresh_ = false;
       return Wait::line;
     }
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
@@ -189,6 +191,7 @@ Answer Outside::ended() {
 
 Answer Outside::place(const Program& program, const Options& options) {
   if (pid_ == 0) start();
+  const double allowed = allowance();
   Answer answer;
   std::string reply;
   if (!send(request_for(program, options) + "\n")) {
@@ -209,7 +212,7 @@ Answer Outside::place(const Program& program, const Options& options) {
   }
   end();
   answer.kind = Answer::Kind::timed_out;
-  answer.message = fmt::format("no reply in {} s", timeout_);
+  answer.message = fmt::format("no reply in {} s", allowed);
   return answer;
 }
 

@@ -5,7 +5,8 @@
 //   reply    {"program": export-schema JSON with explicit copy_ nodes}, or {"error": "why it cannot"}
 //
 // The process is started through `sh -c` on first use and again after it has ended or was ended for taking too long; each of these,
-// and a reply that is not of this form, is an answer. What it writes on standard error is kept for the message of a crash.
+// and a reply that is not of this form, is an answer. Its first reply may take longer than those that follow (`--start-seconds`).
+// What it writes on standard error is kept for the message of a crash.
 #pragma once
 
 #include <string>
@@ -16,7 +17,7 @@ namespace writeback::fuzz {
 
 class Outside final : public Implementation {
  public:
-  Outside(std::string command, double timeout_seconds) : command_(std::move(command)), timeout_(timeout_seconds) {}
+  Outside(std::string command, Patience patience) : command_(std::move(command)), patience_(patience) {}
   ~Outside() override;
   Outside(const Outside&) = delete;
   Outside& operator=(const Outside&) = delete;
@@ -31,9 +32,11 @@ class Outside final : public Implementation {
   enum class Wait { line, ended, too_long };
   Wait receive(std::string& line);
   Answer ended();
+  double allowance() const { return patience_.reply + (fresh_ ? patience_.start : 0); }  ///< seconds, for one reply
 
   std::string command_, buffer_, errors_;
-  double timeout_;
+  Patience patience_;
+  bool fresh_ = true;  ///< the process has not replied yet
   int pid_ = 0, in_ = -1, out_ = -1, err_ = -1;
 };
 

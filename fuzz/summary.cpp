@@ -2,10 +2,8 @@
 // CI. Population numbers add up in each: cases = right + failing + skipped.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
-#include "fuzz/campaign.h"
 #include "fuzz/ci.h"
+#include "fuzz/failure_json.h"
 
 namespace writeback::fuzz {
 namespace {
@@ -111,18 +109,8 @@ std::string summary_json(const Summary& s) {
   json["not_covered"] = not_covered(s);
   json["failures"] = Json::array();
   for (const Failure& f : s.failures) {
-    json["failures"].push_back({{"signature", f.signature.text},
-                                {"rule", f.signature.rule},
-                                {"reason", f.reason},
-                                {"nodes", f.nodes},
-                                {"first_seconds", f.first_seconds},
-                                {"cases", f.cases},
-                                {"index", f.index},
-                                {"one_minimal", f.one_minimal},
-                                {"minimize_seconds", f.minimize_seconds},
-                                {"program", f.file},
-                                {"text", f.program},
-                                {"replay", replay(s, f)}});
+    json["failures"].push_back(failure_json(f));
+    json["failures"].back()["replay"] = replay(s, f);
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

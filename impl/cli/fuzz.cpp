@@ -108,6 +108,8 @@ void add_fuzz(CLI::App& app, Session& session) {
   command.add_option("--nodes", c.sizes.nodes, "Most nodes of a program (default 16)")->check(CLI::Range(1, 4096));
   command.add_option("--case-seconds", c.case_seconds, "A case that takes longer is a time-out (default 10)")
       ->check(CLI::PositiveNumber);
+  command.add_option("--start-seconds", c.start_seconds, "A process of cmd: has so much more for its first reply (default 60)")
+      ->check(CLI::NonNegativeNumber);
   command.add_flag("--strict", c.strict, "Of an outside implementation, count copies later than the earliest point too");
   command.add_option("--replay", args->replay, "Print this case of the campaign with this seed and end");
   command.add_option("--exhaustive", args->exhaustive, "Instead: every program of so many nodes over two buffers and one input")

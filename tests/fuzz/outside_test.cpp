@@ -6,48 +6,31 @@
 #include "fuzz/campaign.h"
 #include "fuzz/oracle.h"
 #include "ref/graph/text.h"
+#include "tests/fuzz/files.h"
 
 namespace writeback::fuzz {
 namespace {
 
-/// A delay line: b takes the old a, a takes x. At the end in output order b gets x.
-Program delay_line() {
-  return read_text(R"(ExportedProgram:
-    class GraphModule(torch.nn.Module):
-        def forward(self, b_a: "f32[4]", b_b: "f32[4]", x: "f32[4]"):
-            # No stacktrace found for following nodes
-            y: "f32[4]" = torch.ops.aten.neg.default(x)
-            return (y, b_a)
+/// b takes the old a, a takes x. At the end in output order b gets x.
+Program delay_line() { return read_text(content(kTests / "corpus" / "delay-line-wrong-order.txt")); }
 
-Graph signature:
-    # inputs
-    b_a: BUFFER target='a' persistent=True
-    b_b: BUFFER target='b' persistent=True
-    x: USER_INPUT
-
-    # outputs
-    y: BUFFER_MUTATION target='a'
-    b_a: BUFFER_MUTATION target='b'
-
-Range constraints: {}
-)");
-}
+constexpr Patience kSoon{.reply = 5, .start = 0};
 
 TEST(Outside, AnErrorIsARefusal) {
-  Outside tested(R"(while read line; do echo '{"error": "not today"}'; done)", 5);
+  Outside tested(R"(while read line; do echo '{"error": "not today"}'; done)", kSoon);
   const Answer answer = tested.place(delay_line(), {});
   EXPECT_EQ(answer.kind, Answer::Kind::refused);
   EXPECT_EQ(answer.message, "not today");
 }
 
 TEST(Outside, NonsenseIsMalformedAndTheProcessLivesOn) {
-  Outside tested("while read line; do echo nonsense; done", 5);
+  Outside tested("while read line; do echo nonsense; done", kSoon);
   EXPECT_EQ(tested.place(delay_line(), {}).kind, Answer::Kind::malformed);
   EXPECT_EQ(tested.place(delay_line(), {}).kind, Answer::Kind::malformed);
 }
 
 TEST(Outside, ACrashIsAnAnswerAndTheNextRequestStartsAnew) {
-  Outside tested("read line; echo 'boom: 7' >&2; exit 3", 5);
+  Outside tested("read line; echo 'boom: 7' >&2; exit 3", kSoon);
   for (int i = 0; i < 2; ++i) {
     const Answer answer = tested.place(delay_line(), {});
     EXPECT_EQ(answer.kind, Answer::Kind::crashed);
@@ -56,12 +39,30 @@ TEST(Outside, ACrashIsAnAnswerAndTheNextRequestStartsAnew) {
 }
 
 TEST(Outside, SilenceIsATimeOut) {
-  Outside tested("sleep 60", 0.2);
+  Outside tested("sleep 60", {.reply = 0.1, .start = 0.1});
   EXPECT_EQ(tested.place(delay_line(), {}).kind, Answer::Kind::timed_out);
 }
 
+/// What is loaded before the first reply is not held against the program that is asked about.
+TEST(Outside, OnlyTheFirstReplyMayTakeLong) {
+  Outside tested(R"(sleep 0.5; read line; echo '{"error": "here"}'; read line; sleep 60)", {.reply = 0.2, .start = 20});
+  EXPECT_EQ(tested.place(delay_line(), {}).message, "here");
+  EXPECT_EQ(tested.place(delay_line(), {}).kind, Answer::Kind::timed_out);
+  EXPECT_EQ(tested.place(delay_line(), {}).message, "here") << "the next process is given its time too";
+}
+
+TEST(Outside, ACampaignWaitsForTheStart) {
+  CampaignOptions options;
+  options.implementation = R"(cmd:sleep 1.5; while read line; do echo '{"error": "here"}'; done)";
+  options.case_seconds = 0.2;
+  options.runs = 3;
+  options.progress = false;
+  const Summary summary = run_campaign(options);
+  EXPECT_EQ(summary.skipped, 3u) << summary_text(summary);
+}
+
 TEST(Outside, TheSampleImplementationIsCaughtClobbering) {
-  Outside tested("python3 " WRITEBACK_TESTS_DIR "/../fuzz/sample_implementation.py", 20);
+  Outside tested("python3 " WRITEBACK_TESTS_DIR "/../fuzz/sample_implementation.py", {});
   const Judged judged = judge(tested, delay_line(), {}, {});
   EXPECT_EQ(judged.verdict, Verdict::unsafe) << judged.reason;
 }
