@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "ref/graph/view_geometry_ops.h"
+
 namespace writeback::fuzz {
 namespace {
 
@@ -78,16 +80,6 @@ std::string node_name(std::size_t index) {
 std::string branch_name(bool taken, std::size_t k) { return (taken ? "true_graph_" : "false_graph_") + std::to_string(k); }
 std::string branch_placeholder_name(std::size_t i) { return "p" + std::to_string(i); }
 std::string branch_node_name(std::size_t i) { return "s" + std::to_string(i); }
-
-bool is_contiguous(const Region& region) {
-  std::int64_t stride = 1;
-  for (std::size_t d = region.sizes.size(); d-- > 0;) {
-    if (region.sizes[d] == 1) continue;
-    if (region.strides[d] != stride) return false;
-    stride *= region.sizes[d];
-  }
-  return true;
-}
 
 bool is_writable(const Tensor& t) { return !t.frozen && std::popcount(cells(t.region)) == t.region.numel(); }
 
@@ -187,10 +179,12 @@ bool Builder::has_tensor(const Fits& fits) const {
 const Tensor* Builder::operand_preferring(const Fits& rare, std::uint32_t one_in, const Fits& fits) {
   const Fits both = [&](const Tensor& t) { return fits(t) && rare(t); };
   if (!prefer_latest_ || !has_tensor(both)) return operand(fits);
-  const Argument* wanted = wanted_argument();
-  const ValueId* value = wanted == nullptr ? nullptr : as_value(*wanted);
-  const bool is_rare = value != nullptr && values_[index_of(*value)].tensor && both(*values_[index_of(*value)].tensor);
-  return flag(one_in, is_rare) ? operand(both) : operand(fits);
+  return flag(one_in, is_wanted(both, wanted_argument())) ? operand(both) : operand(fits);
+}
+
+bool Builder::is_wanted(const Fits& fits, const Argument* wanted) const {
+  const ValueId* v = wanted == nullptr ? nullptr : as_value(*wanted);
+  return v != nullptr && values_[index_of(*v)].tensor && fits(*values_[index_of(*v)].tensor);
 }
 
 const Tensor* Builder::keyword(const char* name, const Fits& fits) {
@@ -360,7 +354,7 @@ Tensor Builder::fresh(DType dtype, Shape sizes, bool plain) {
 Tensor Builder::view_of(const Tensor& base, Region region) {
   Tensor t = base;
   t.region = std::move(region);
-  t.link = t.pinned = t.stale = false;
+  t.link = t.pinned = t.stale = t.restrided = false;
   t.view = true;
   t.object = ++objects_;
   return t;
@@ -393,6 +387,10 @@ void Builder::rebound(const Tensor& operand, const Region& region) {
   for_each_name(operand.object, [&](Tensor& t) { t.region = region, t.link = false, t.stale = true; });
   result(operand);
   result_->stale = false;
+}
+
+void Builder::restride(const Tensor& operand) {
+  for_each_name(operand.object, [](Tensor& t) { t.restrided = true; });
 }
 
 void Builder::pin(const Tensor& operand) {
@@ -535,12 +533,13 @@ void Builder::share_allocation() {
   const NodeId n = node_id(program_.graph.nodes.size() - 1);
   const Node& node = program_.graph.nodes.back();
   std::vector<std::uint32_t> options;
+  bool links = false;
   for (std::uint32_t a = 0; a < node.args.size(); ++a) {
     const ValueId* v = as_value(node.args[a]);
     if (v == nullptr) continue;
     const Tensor& t = *values_[index_of(*v)].tensor;
-    const bool whole = t.exact && is_contiguous(t.region) && is_writable(t);
-    if (whole && t.dtype == made.dtype && t.sizes() == made.sizes()) options.push_back(a);
+    const bool whole = t.exact && geometry::is_contiguous(t.region) && is_writable(t);
+    if (whole && t.dtype == made.dtype && t.sizes() == made.sizes()) options.push_back(a), links |= t.link;
   }
   if (options.empty()) return;
   const ShareAllocation* wanted = nullptr;
@@ -549,7 +548,7 @@ void Builder::share_allocation() {
       if (s.node == n) wanted = &s;
     }
   }
-  if (!flag(20, wanted != nullptr)) return;
+  if (!flag(links ? 5 : 20, wanted != nullptr)) return;  // to write over what a later pass makes an alias is rare and dear
   program_.share_allocations.push_back({n, options[pick(options.size(), [&] { return found(options, wanted->argument); })]});
 }
 
@@ -607,14 +606,22 @@ void Builder::output(Choices& choices) {
     spec = mutation_of(target);
     const Shape& sizes = values_[index_of(target)].tensor->sizes();
     const Fits fits = [&](const Tensor& t) { return broadcasts_to(t.sizes(), sizes); };
+    const Fits restrided = [&](const Tensor& t) { return fits(t) && t.restrided; };
     const Fits other_input = [&](const Tensor& t) {
       return fits(t) && program_.graph.is_placeholder(t.value) && t.value != target;
     };
     const ValueId* v = wanted_value == nullptr ? nullptr : as_value(*wanted_value);
     const bool from_input = v != nullptr && program_.graph.is_placeholder(*v) && *v != target;
-    value = tensor(has_tensor(other_input) && flag(5, from_input) ? other_input : fits, wanted_value);
+    if (has_tensor(other_input) && flag(5, from_input))
+      value = tensor(other_input, wanted_value);
+    else if (has_tensor(restrided) && flag(3, is_wanted(restrided, wanted_value)))
+      value = tensor(restrided, wanted_value);
+    else
+      value = tensor(fits, wanted_value);
   } else {
-    value = tensor([](const Tensor&) { return true; }, wanted_value);
+    // What a later pass does to a view_copy depends on whether it leaves the program, so those that do are drawn on purpose.
+    const Fits all = [](const Tensor&) { return true; }, link = [](const Tensor& t) { return t.link; };
+    value = tensor(has_tensor(link) && flag(3, is_wanted(link, wanted_value)) ? link : all, wanted_value);
   }
   if (value == nullptr) return;
   program_.graph.outputs.emplace_back(value->value);

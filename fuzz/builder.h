@@ -32,6 +32,7 @@ struct Tensor {
   bool plain = true;           ///< PyTorch lays it out as `region` says, so that `view` and `as_strided` can be foreseen
   bool frozen = false;         ///< never written, because it holds indices that must stay valid
   bool link = false;           ///< the result of a view_copy, so that another one of it makes a chain
+  bool restrided = false;      ///< as_strided has read of its storage, so that it matters how it lies there
   bool view = false;           ///< made by a view op
   bool pinned = false;         ///< never rebound: an input, or one that may be the same object as another value
   bool stale = false;          ///< rebound since: the sizes that the program gives for this name are no longer its own
@@ -40,7 +41,6 @@ struct Tensor {
   const Shape& sizes() const { return region.sizes; }
 };
 
-bool is_contiguous(const Region&);
 bool is_writable(const Tensor&);
 /// May be operands of one writing op: they share no cell, or are the same tensor (PyTorch refuses anything between).
 bool apart(const Tensor&, const Tensor&);
@@ -121,6 +121,8 @@ class Builder {
   void result(Tensor t) { result_ = std::move(t); }
   /// The result is the operand itself, and under all its names it has this region from now on.
   void rebound(const Tensor& operand, const Region&);
+  /// as_strided reads of the operand's storage.
+  void restride(const Tensor& operand);
   /// The operand is not rebound from now on.
   void pin(const Tensor& operand);
   void results(std::vector<Tensor> elements) { elements_ = std::move(elements); }
@@ -141,6 +143,7 @@ class Builder {
   bool flag(std::uint32_t one_in, bool wanted);
   const Tensor* tensor(const Fits&, const Argument* wanted);
   const Argument* wanted_argument() const;
+  bool is_wanted(const Fits&, const Argument* wanted) const;
   const Node* wanted_node() const;
   void build(std::uint32_t form);
   void share_allocation();

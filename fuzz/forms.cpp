@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "fuzz/builder.h"
+#include "ref/graph/view_geometry_ops.h"
 
 namespace writeback::fuzz {
 namespace {
@@ -13,7 +14,7 @@ constexpr std::int64_t kMostCells = 8;
 bool any(const Tensor&) { return true; }
 bool has_dimension(const Tensor& t) { return !t.sizes().empty(); }
 bool is_matrix(const Tensor& t) { return t.sizes().size() == 2; }
-bool viewable(const Tensor& t) { return t.plain && is_contiguous(t.region); }
+bool viewable(const Tensor& t) { return t.plain && geometry::is_contiguous(t.region); }
 bool writable(const Tensor& t) { return is_writable(t); }
 
 /// What PyTorch's type promotion makes of the two types that there are.
@@ -252,17 +253,20 @@ bool diagonal(Builder& b) {
   return true;
 }
 
-/// Regions that start anywhere in the base's storage: overlapping ones of the same base above all.
+/// Regions that start anywhere in the base's storage, whatever the base's own strides: overlapping ones of the same base above all.
 bool as_strided(Builder& b) {
   const Tensor* found =
-      b.operand([](const Tensor& t) { return viewable(t) && t.region.offset == 0 && t.region.numel() == 4 && t.exact; });
+      b.operand_preferring([](const Tensor& t) { return !viewable(t); }, 2,
+                           [](const Tensor& t) { return t.plain && t.exact && t.region.offset == 0 && t.region.end() >= 4; });
   if (found == nullptr) return false;
   const Tensor& x = *found;
   const Shape sizes = b.shape({{2}, {3}, {2, 2}});
   const Shape strides = b.shape(sizes.size() == 1 ? std::vector<Shape>{{1}} : std::vector<Shape>{{1, 2}, {2, 1}, {1, 1}});
   const Region at_zero{0, sizes, strides};
   const std::int64_t offset = b.integer(0, 4 - at_zero.end());
-  b.result(b.view_of(x, {offset, sizes, strides}));
+  Tensor view = b.view_of(x, {offset, sizes, strides});
+  b.restride(x);
+  b.result(std::move(view));
   return true;
 }
 
