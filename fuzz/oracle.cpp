@@ -204,6 +204,8 @@ class Trial {
                                  : ref::equivalent(program_, judged_.answer.program, unlowered, limits());
     if (j.verdict == ref::Verdict::unsafe && !reports_hopeless()) {
       judged_.judgement = j;
+      judged_.unlowered = true;
+      judged_.choices = j.witness ? j.witness->choices : std::map<std::string, std::string>{};
       return fail(Verdict::unsafe, j.hazards.front().rule + " without lowering",
                   j.witness ? j.witness->sentence : "not safe without lowering");
     }

@@ -50,7 +50,8 @@ struct Judged {
   std::optional<std::uint32_t> copy;           ///< the write-back at fault
   std::map<std::string, std::string> choices;  ///< that witness the failure
   Answer answer;
-  Placement earliest;  ///< by the reference, where minimality was judged
+  Placement earliest;      ///< by the reference, where minimality was judged
+  bool unlowered = false;  ///< the difference is there in a run without lowering
   std::optional<ref::Judgement> judgement;
   std::uint32_t unobserved_reasons = 0;  ///< blockers whose removal no value shows (x - x, dead stores)
   std::uint32_t confirmed_reasons = 0;

@@ -44,6 +44,13 @@ std::string placements_table(const Case& c) {
   return table + fmt::format("| temporaries | {} | {} |\n", found.temporaries.size(), right.temporaries.size());
 }
 
+/// What the implementation answered, beside what is right.
+std::string answer(const Case& c) {
+  if (c.judged.answer.kind == Answer::Kind::rewritten)
+    return fmt::format("## Program as it was left\n\n```\n{}```\n", print_text(left_by(c)));
+  return "## Placement\n\n" + placements_table(c);
+}
+
 std::string difference(const Case& c) {
   if (!c.judged.judgement || !c.judged.judgement->witness) return {};
   const ref::Witness& w = *c.judged.judgement->witness;
@@ -84,7 +91,7 @@ std::string identifier(const std::string& text) {
 std::string replay(const Case& c) {
   if (c.implementation.empty()) return {};
   const std::string command = fmt::format("writeback minimize program.txt --impl '{}'{}", c.implementation, flags(c.options));
-  const std::string script = has_script(c) ? "\npython3 reproduce.py" : "";
+  const std::string script = report_script(c).empty() ? "" : "\npython3 reproduce.py";
   return fmt::format("\n## Replay\n\n```\n{}{}\n```\n", command, script);
 }
 
@@ -110,9 +117,9 @@ std::string with_expectations(const Case& c) {
 
 std::string report_markdown(const Case& c) {
   const std::string who = c.implementation.empty() ? "" : fmt::format("Implementation: `{}`. ", c.implementation);
-  return fmt::format("# {}\n\n{}\n\n{}Failure: `{}`.\n\n## Program\n\n```\n{}```\n\n## Placement\n\n{}{}\n{}{}",
-                     name_of(c.judged.verdict), c.judged.reason, who, c.judged.signature.text, print_text(c.program),
-                     placements_table(c), chain(c), difference(c), replay(c));
+  return fmt::format("# {}\n\n{}\n\n{}Failure: `{}`.\n\n## Program\n\n```\n{}```\n\n{}{}\n{}{}", name_of(c.judged.verdict),
+                     c.judged.reason, who, c.judged.signature.text, print_text(c.program), answer(c), chain(c), difference(c),
+                     replay(c));
 }
 
 std::string report_test(const Case& c) {

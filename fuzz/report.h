@@ -25,10 +25,11 @@ std::string report_markdown(const Case&);
 std::string report_test(const Case&);
 
 /// A Python script that needs torch only: it rebuilds the graph, runs the placement found with real copies beside the meaning,
-/// and asserts the difference. Empty where the failure is not one of values (a late copy, a wrong reason).
+/// and shows what the failure claims. Empty where no run shows anything.
 std::string report_script(const Case&);
 
-bool has_script(const Case&);
+/// The program as the implementation left it, its copies as nodes.
+Program left_by(const Case&);
 
 /// report.md, reproduce.py, case_test.cpp, expected.txt for a program that fails: name and content.
 std::vector<std::pair<std::string, std::string>> report_files(const std::string& program_text, const std::string& implementation,

@@ -1,11 +1,15 @@
-// The script of a report: PyTorch alone, in some forty lines around the program's own text. It runs the nodes with real tensors
-// under the choices that the reference found, once as the meaning says and once with the copies where the implementation put them.
+// The script of a report: PyTorch alone, in some hundred lines around the program's own text. It runs the nodes with real tensors
+// under the choices that the reference found, once as the meaning says and once as the implementation left the program, and shows
+// what the failure claims: that the two differ; that an earlier copy does not; that PyTorch runs what was refused; that a reason is
+// wrong. Where values show nothing (a placement before the earliest that is known) there is no script.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
+#include "fuzz/edit.h"
 #include "fuzz/report.h"
+#include "ref/graph/cellwise.h"
 #include "ref/graph/effects.h"
 #include "ref/graph/region.h"
 #include "ref/graph/text.h"
@@ -14,7 +18,8 @@ namespace writeback::fuzz {
 namespace {
 
 constexpr const char* kHead = R"py(#!/usr/bin/env python3
-# Shows with PyTorch alone that a placement of write-back copies changes what a program computes. Needs nothing but torch.
+# Shows with PyTorch alone what became of a program whose write-back copies were placed. Needs nothing but torch.
+import itertools
 import re
 import sys
 import torch
@@ -24,14 +29,18 @@ PROGRAM = """
 
 constexpr const char* kBody = R"py(
 DTYPES = {"f32": torch.float32, "i64": torch.int64, "b8": torch.bool}
-NODES = [m.groups() for m in re.finditer(r'^ {12}(\w+)(?:: ".*?")? = (.*?)(?:;  .*)?$', PROGRAM.split("Graph signature")[0], re.M)]
-LOOKUP = dict(NODES)
 VIEW_COPY = re.compile(r"torch\.ops\.aten\.view_copy\.default\((\w+), (\[.*\])\)")
 
 
-def root(name):
+def nodes(program):
+    """Name and expression of each node, in order."""
+    pattern = r'^ {12}(\w+)(?:: ".*?")? = (.*?)(?:;  .*)?$'
+    return {m[1]: m[2] for m in re.finditer(pattern, program.split("Graph signature")[0], re.M)}
+
+
+def root(name, program):
     """The value that a chain of view_copy starts from: a later pass makes each link a view of that."""
-    while (link := VIEW_COPY.fullmatch(LOOKUP.get(name, ""))):
+    while (link := VIEW_COPY.fullmatch(program.get(name, ""))):
         name = link.group(1)
     return name
 
@@ -76,18 +85,45 @@ def custom(name, sizes, *args):
         return None
     if choice == "fresh":
         return torch.full(sizes, float(values))
-    base = ARGUMENTS[name][choice.rsplit(" ", 1)[1]]
-    return args[base].as_strided(sizes, torch.empty(sizes).stride(), args[base].storage_offset())
+    return inside(args[ARGUMENTS[name][choice.rsplit(" ", 1)[1]]], sizes, choice.startswith("all"))
 
 
-def evaluate(name, text, values, lowered):
+def inside(whole, sizes, all):
+    """A tensor of these sizes in another: all of it, or along its last dimension, or one cell many times."""
+    shape = torch.empty(sizes)
+    if all and whole.shape == shape.shape:
+        return whole
+    if all and whole.is_contiguous() and whole.numel() == shape.numel():
+        return whole.view(sizes)
+    fits = shape.numel() <= (whole.shape or [1])[-1] and shape.numel() < whole.numel()
+    step = whole.stride()[-1] if fits else 0
+    return whole.as_strided(sizes, [s * step for s in shape.stride()], whole.storage_offset())
+
+
+def write_over(target, cell_by_cell, result):
+    """The result is born in the target: each cell is written before the next is computed, or all before anything is read."""
+    if not cell_by_cell:
+        target.fill_(77)
+        return target.copy_(result())
+    for place in itertools.product(*map(range, target.shape)):
+        target[place] = result()[place]
+    return target
+
+
+def evaluate(name, program, values, placed):
+    text = program[name]
+    lowered = placed and LOWERING
     link = VIEW_COPY.fullmatch(text)
-    if link and lowered and LOWERING:
+    if link and lowered:
         op = "view" if CHOICES.get(f"{name}: lowering") == "lowered" else "view_copy"
-        text = f"torch.ops.aten.{op}.default({root(name)}, {link.group(2)})"
+        text = f"torch.ops.aten.{op}.default({root(name, program)}, {link.group(2)})"
     if "torch.ops.my." in text:
         text = re.sub(r"torch\.ops\.my\.\w+\.\w+\(", f"custom({name!r}, {SIZES.get(name)}, ", text)
-    result = eval(text, {"torch": torch, "custom": custom, "self": Branches()}, values)
+    run = lambda: eval(text, {"torch": torch, "custom": custom, "self": Branches()}, values)
+    if placed and name in BORN:
+        target, cell_by_cell = BORN[name]
+        return write_over(values[target], cell_by_cell, run)
+    result = run()
     if CHOICES.get(name) == "copy":
         result = result.clone()
     if lowered and CHOICES.get(f"{name}: allocation") == "shared storage":
@@ -100,47 +136,100 @@ def outcome(values, outputs):
     return [o.tolist() for o in outputs] + [values[name].tolist() for name, *_ in INPUTS]
 
 
+def views(values, outputs):
+    """Which outputs lie in the storage of which inputs."""
+    where = lambda v: values[v].untyped_storage().data_ptr()
+    return {(i, name) for i, v in enumerate(outputs) for name, *_ in INPUTS if where(v) == where(name)}
+
+
 def meaning(seed):
     """All values and outputs are read, then the targets are written."""
     values = inputs(seed)
-    for name, text in NODES:
-        values[name] = evaluate(name, text, values, False)
+    program = nodes(PROGRAM)
+    for name in program:
+        values[name] = evaluate(name, program, values, False)
     read = [values[v].clone() for _, v in WRITE_BACKS]
     outputs = [values[v].clone() for v in OUTPUTS]
     for (target, value), old in zip(WRITE_BACKS, read):
         values[target].copy_(values[value] if SEQUENTIAL else old)
-    return outcome(values, [values[v] for v in OUTPUTS] if SEQUENTIAL else outputs)
+    return outcome(values, [values[v] for v in OUTPUTS] if SEQUENTIAL else outputs), views(values, OUTPUTS)
 
 
 def placed(seed):
-    """Each copy runs where the implementation put it; later passes have made aliases of what they may."""
+    """The copies are nodes; later passes have made aliases of what they may."""
     values = inputs(seed)
-    for slot, (name, text) in enumerate([(None, None)] + NODES):
-        if name:
-            values[name] = evaluate(name, text, values, True)
-        for kind, to, source in EVENTS.get(slot, []):
-            if kind == "clone":
-                values[to] = values[source].clone()
-            else:
-                values[to].copy_(values[source])
-    return outcome(values, [values[READ_FIRST.get(i, v)] for i, v in enumerate(OUTPUTS)])
+    program = nodes(PLACED)
+    for name in program:
+        try:
+            values[name] = evaluate(name, program, values, True)
+        except (RuntimeError, NameError) as error:  # a copy between tensors that overlap; a value that is not computed yet
+            return [str(error).split("\n")[0]], set()
+    return outcome(values, [values[v] for v in PLACED_OUTPUTS]), views(values, PLACED_OUTPUTS)
 
 
-for seed in range(20):
-    expected = meaning(seed)
-    try:
-        got = placed(seed)
-    except RuntimeError as error:  # torch refuses a copy between tensors that overlap
-        got = [str(error).split("\n")[0]]
-    except KeyError as error:
-        got = [f"{error} is copied before it is computed"]
+def same(seed):
+    (expected, of_inputs), (got, found_of_inputs) = meaning(seed), placed(seed)
+    for i, name in found_of_inputs - of_inputs:
+        print(f"! output {OUTPUTS[i]} has become a view of {name}")
     if expected != got:
         names = [f"output {v}" for v in OUTPUTS] + [name for name, *_ in INPUTS]
         for name, e, g in zip(names, expected, got):
             print(("  " if e == g else "! ") + f"{name}: expected {e}, got {g}")
+    return expected == got and found_of_inputs <= of_inputs
+
+)py";
+
+constexpr const char* kDiffers = R"py(
+for seed in range(20):
+    if not same(seed):
         print("DIFFERENT: the placement changes what the program computes")
         sys.exit(0)
 sys.exit("no difference found in 20 runs")
+)py";
+
+constexpr const char* kIsTheSame = R"py(
+if not all(same(seed) for seed in range(20)):
+    sys.exit("a placement that is said to be right changes what the program computes")
+print("THE SAME: with the copies that early, 20 runs give what the program means")
+)py";
+
+constexpr const char* kRuns = R"py(
+for seed in range(20):
+    meaning(seed)
+print("RUNS: PyTorch takes the program")
+)py";
+
+constexpr const char* kIsExplained = R"py(
+
+def operands(name, program):
+    """The names in its expression; an element of a tuple is made of what the tuple is made of."""
+    text = program.get(name, "")
+    if element := re.fullmatch(r"(\w+)\[\d+\]", text):
+        return [element.group(1), *operands(element.group(1), program)]
+    return re.findall(r"\w+", text.partition("(")[2])
+
+
+def leads(a, b, program):
+    """Is one made of the other, or are both inputs?"""
+    return a == b or a in operands(b, program) or b in operands(a, program) or not {a, b} & set(program)
+
+
+def writes(node, seed):
+    values = inputs(seed)
+    program = nodes(PROGRAM)
+    for name in program:
+        before = {v: t.clone() for v, t in values.items() if isinstance(t, torch.Tensor)}
+        values[name] = evaluate(name, program, values, True)
+        if name == node:
+            return any(not torch.equal(t, values[v]) for v, t in before.items())
+
+
+wrong = [f"{b} is not made of {a}" for a, b in zip(CHAIN, CHAIN[1:]) if not leads(a, b, nodes(PROGRAM))]
+if RULE in ("writes_target", "writes_value", "deadline") and not any(writes(CHAIN[-1], seed) for seed in range(20)):
+    wrong.append(f"{CHAIN[-1]} is said to write, and no tensor holds anything else after it")
+if not wrong:
+    sys.exit("the reason holds in 20 runs")
+print("UNEXPLAINED: " + "; ".join(wrong))
 )py";
 
 std::string quoted(const std::string& text) { return "\"" + text + "\""; }
@@ -177,25 +266,6 @@ std::string inputs_of(const Program& program) {
   return "INPUTS = [  # name, dtype, sizes, (whose storage, offset, strides)\n" + rows + "]\n";
 }
 
-/// What happens at each slot, in order.
-std::string events_of(const Program& program, const Placement& placement) {
-  const std::vector<WriteBack> all = write_backs(program);
-  std::map<Position, std::string> events;
-  for (const Temporary& t : placement.temporaries)
-    events[t.at] = fmt::format("(\"clone\", \"{}\", \"{}\")", t.name, program.graph.name_of(t.of));
-  for (std::size_t c = 0; c < all.size(); ++c) {
-    const PlacedCopy& copy = placement.copies[c];
-    if (copy.in_place) continue;
-    const std::string& source = copy.temporary ? placement.temporaries[*copy.temporary].name : program.graph.name_of(all[c].value);
-    events[copy.at] = fmt::format("(\"copy\", \"{}\", \"{}\")", program.graph.name_of(all[c].target), source);
-  }
-  std::map<std::size_t, std::string> by_slot;
-  for (const auto& [at, event] : events) by_slot[index_of(at.slot)] += event + ", ";
-  std::string rows;
-  for (const auto& [slot, list] : by_slot) rows += fmt::format("    {}: [{}],\n", slot, list.substr(0, list.size() - 2));
-  return "EVENTS = {  # after so many nodes: (clone, new name, value) or (copy, target, value)\n" + rows + "}\n";
-}
-
 /// What the ops of no trusted schema do, by the choices; and what those of a trusted one do, by its letters.
 std::map<std::string, std::string> choices_of(const Case& c, std::string& arguments, std::string& sizes) {
   std::map<std::string, std::string> choices = c.judged.choices;
@@ -220,45 +290,114 @@ std::map<std::string, std::string> choices_of(const Case& c, std::string& argume
   return choices;
 }
 
-}  // namespace
-
-bool has_script(const Case& c) {
-  return c.judged.verdict == Verdict::unsafe && c.judged.answer.result.placement.copies.size() == write_backs(c.program).size();
+std::string user_outputs(const Program& program) {
+  std::string names;
+  for (std::size_t i = 0; i < program.graph.outputs.size(); ++i) {
+    const ValueId* v = as_value(program.graph.outputs[i]);
+    if (!is_mutation(program.output_specs[i].kind) && v != nullptr) names += quoted(program.graph.name_of(*v)) + ", ";
+  }
+  return "[" + names + "]";
 }
 
-std::string report_script(const Case& c) {
-  if (!has_script(c)) return {};
-  const Placement& placement = c.judged.answer.result.placement;
-  const std::vector<WriteBack> all = write_backs(c.program);
+/// Everything around the two programs that a run has to know.
+std::string tables(const Case& c) {
   const Graph& graph = c.program.graph;
-  std::string arguments, sizes, shared, write_back_rows, outputs, read_first;
-  std::string choices;
+  std::string arguments, sizes, shared, write_back_rows, choices;
   for (const auto& [name, choice] : choices_of(c, arguments, sizes))
     choices += fmt::format("    {}: {},\n", quoted(name), quoted(choice));
   for (const ShareAllocation& s : c.program.share_allocations) {
     const ValueId* argument = as_value(graph.node(s.node).args[s.argument]);
     if (argument != nullptr) shared += fmt::format("{}: {}, ", quoted(graph.node(s.node).name), quoted(graph.name_of(*argument)));
   }
-  for (const WriteBack& w : all)
+  for (const WriteBack& w : write_backs(c.program))
     write_back_rows += fmt::format("({}, {}), ", quoted(graph.name_of(w.target)), quoted(graph.name_of(w.value)));
-  std::uint32_t user_output = 0;
-  for (std::uint32_t i = 0; i < graph.outputs.size(); ++i) {
-    const ValueId* v = as_value(graph.outputs[i]);
-    if (is_mutation(c.program.output_specs[i].kind) || v == nullptr) continue;
-    outputs += quoted(graph.name_of(*v)) + ", ";
-    for (const OutputReadFirst& r : placement.outputs_read_first) {
-      if (r.output == i) read_first += fmt::format("{}: {}, ", user_output, quoted(placement.temporaries[r.temporary].name));
-    }
-    ++user_output;
-  }
-  return kHead + print_text(c.program) + "\"\"\"\n\n# " + c.judged.reason + "\n" + inputs_of(c.program) +
-         fmt::format("WRITE_BACKS = [{}]  # target, value\nOUTPUTS = [{}]\n", write_back_rows, outputs) +
-         events_of(c.program, placement) + fmt::format("READ_FIRST = {{{}}}  # outputs that are temporaries\n", read_first) +
+  return inputs_of(c.program) +
+         fmt::format("WRITE_BACKS = [{}]  # target, value\nOUTPUTS = {}\n", write_back_rows, user_outputs(c.program)) +
          "CHOICES = {  # what the program leaves open\n" + choices +
          fmt::format("}}\nARGUMENTS = {{{}}}\nSIZES = {{{}}}\nSHARED = {{{}}}\n", arguments, sizes, shared) +
-         fmt::format("LOWERING = {}\nSEQUENTIAL = {}\n", c.options.lowering == Lowering::executorch ? "True" : "False",
-                     c.options.semantics == Semantics::sequential ? "True" : "False") +
-         kBody;
+         fmt::format("SEQUENTIAL = {}\n", c.options.semantics == Semantics::sequential ? "True" : "False");
+}
+
+/// The results that are born in a target, and whether the op is known to read each cell before it writes it.
+std::string births_of(const Program& placed) {
+  std::string births;
+  for (const Birth& b : placed.births) {
+    bool cell_by_cell = true;
+    for_each_operand(placed.graph.node(b.node),
+                     [&](ValueId v) { cell_by_cell = cell_by_cell && reads_cell_by_cell(placed, b.node, v); });
+    births += fmt::format("{}: ({}, {}), ", quoted(placed.graph.node(b.node).name), quoted(placed.graph.name_of(b.target)),
+                          cell_by_cell ? "True" : "False");
+  }
+  return "{" + births + "}";
+}
+
+/// How a placed program is run.
+std::string running(const Program& placed, bool lowering) {
+  return fmt::format("BORN = {}  # results that a target's storage takes, by ops that work cell by cell or not\nLOWERING = {}\n",
+                     births_of(placed), lowering ? "True" : "False");
+}
+
+/// The program with its copies, to be run beside the meaning.
+std::string beside(const Program& placed, bool lowering) {
+  return fmt::format("PLACED = \"\"\"\n{}\"\"\"\n\nPLACED_OUTPUTS = {}\n", print_text(placed), user_outputs(placed)) +
+         running(placed, lowering);
+}
+
+/// The copy's target or value, each step of the reason, and the node that it names.
+std::string reason_to_check(const Case& c, const impl::Reason& reason) {
+  const WriteBack w = write_backs(c.program)[*c.judged.copy];
+  const bool of_value = reason.rule == impl::Rule::writes_value || reason.rule == impl::Rule::deadline;
+  std::string chain = quoted(c.program.graph.name_of(of_value ? w.value : w.target)) + ", ";
+  for (const ValueId v : reason.via) chain += quoted(c.program.graph.name_of(v)) + ", ";
+  chain += quoted(c.program.graph.node(*reason.node).name);
+  return fmt::format("RULE = {}\nCHAIN = [{}]  # each made of the one before, or it of that\n",
+                     quoted(std::string(name_of(reason.rule))), chain);
+}
+
+/// What is particular to the failure: the tables and the lines that show it. Empty where no run shows anything.
+std::string shown(const Case& c) {
+  const Judged& judged = c.judged;
+  const bool lowering = c.options.lowering == Lowering::executorch && !judged.unlowered;
+  const bool seen = judged.judgement && judged.judgement->verdict == ref::Verdict::unsafe;
+  const std::vector<impl::Reason>& reasons = judged.answer.result.reasons;
+  switch (judged.verdict) {
+    case Verdict::unsafe:
+      return beside(left_by(c), lowering) + kBody + kDiffers;
+    case Verdict::unreported:  // of lowering, or of a copy that overwrites the value of another at the end of the graph
+      if (seen) return beside(left_by(c), lowering) + kBody + kDiffers;
+      return beside(with_explicit_copies(c.program, end_placement(c.program)), false) + kBody + kDiffers;
+    case Verdict::late:
+      return beside(with_explicit_copies(c.program, judged.earliest), lowering) + kBody + kIsTheSame;
+    case Verdict::refused:
+    case Verdict::crashed:
+    case Verdict::timed_out:
+    case Verdict::malformed:
+      return kBody + std::string(kRuns);
+    case Verdict::unexplained:
+      if (!judged.copy || *judged.copy >= reasons.size() || !reasons[*judged.copy].node) return {};
+      return reason_to_check(c, reasons[*judged.copy]) + running(c.program, lowering) + kBody + kIsExplained;
+    case Verdict::early:
+    case Verdict::not_accepted:
+    case Verdict::unreadable:
+    case Verdict::unrelated:
+    case Verdict::right:
+    case Verdict::skipped:
+      return {};
+  }
+  return {};
+}
+
+}  // namespace
+
+Program left_by(const Case& c) {
+  const Answer& answer = c.judged.answer;
+  return answer.kind == Answer::Kind::rewritten ? answer.program : with_explicit_copies(c.program, answer.result.placement);
+}
+
+std::string report_script(const Case& c) {
+  const std::string end = shown(c);
+  if (end.empty()) return {};
+  return kHead + print_text(c.program) + "\"\"\"\n\n# " + c.judged.reason + "\n" + tables(c) + end;
 }
 
 }  // namespace writeback::fuzz

@@ -6,7 +6,7 @@
 #include <cctype>
 
 #include "impl/import/encoding.h"
-#include "ref/graph/strides.h"
+#include "impl/import/strides.h"
 
 namespace writeback::impl {
 namespace {
