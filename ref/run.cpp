@@ -33,7 +33,7 @@ class Runner {
         domain_(arena_.terms, arena_.symbols, arena_.regions),
         execution_(steps_, arena_.regions, domain_, options.semantics) {
     if (!steps_.unknown_sizes().empty())
-      throw InputError("size " + steps_.unknown_sizes().front(), "a run needs numbers for all sizes");
+      throw InputError("size " + steps_.unknown_sizes().front(), "a run needs a number for every size (--size SYMBOL=NUMBER)");
     fill();
   }
 

@@ -7,6 +7,7 @@
 
 #include "ref/graph/cellwise.h"
 #include "ref/graph/error.h"
+#include "ref/graph/strides.h"
 #include "ref/graph/view_geometry.h"
 
 namespace writeback::ref {
@@ -35,11 +36,33 @@ bool is_copy(const Target& t) {
   return t.is_op() && t.ns == "aten" && (t.name == "copy_" || t.name == "copy") && t.overload != "out";
 }
 
+/// Strides as far as they tell anything: whether the file names them makes no difference, and those of a contiguous tensor say no
+/// more than its sizes. Guessed when first asked for, since few ops look at metadata alone.
+class Strides {
+ public:
+  explicit Strides(const Program& program) : program_(program) {}
+
+  std::vector<SymInt> that_tell(ValueId v) {
+    TensorMeta meta = *tensor_meta(program_.graph.meta_of(v));
+    if (!meta.strides) {
+      if (!guessed_) guessed_ = guessed_strides(program_);
+      const auto& strides = (*guessed_)[index_of(v)];
+      if (strides) meta.strides.emplace(strides->begin(), strides->end());
+    }
+    return has_contiguous_strides(meta) ? std::vector<SymInt>() : *meta.strides;
+  }
+
+ private:
+  const Program& program_;
+  std::optional<std::vector<std::optional<std::vector<std::int64_t>>>> guessed_;
+};
+
 /// An argument with its tensors left out, for function symbols.
 class SymbolText {
  public:
-  SymbolText(const Steps& steps, std::span<const OperandEffect> operands, std::vector<std::uint32_t>& scalars, bool tell_sizes)
-      : steps_(steps), operands_(operands), scalars_(scalars), tell_sizes_(tell_sizes) {}
+  SymbolText(const Steps& steps, Strides& strides, std::span<const OperandEffect> operands, std::vector<std::uint32_t>& scalars,
+             bool tell_sizes)
+      : steps_(steps), strides_(strides), operands_(operands), scalars_(scalars), tell_sizes_(tell_sizes) {}
 
   std::string of(const Target& target, const Node& node) {
     text_ = target.is_op()
@@ -70,14 +93,12 @@ class SymbolText {
     text_ += '$';
   }
 
-  std::string metadata(ValueId v) const {
+  std::string metadata(ValueId v) {
     const TensorMeta* meta = tensor_meta(steps_.program().graph.meta_of(v));
     if (meta == nullptr) return steps_.program().graph.name_of(v);
     std::string text{short_name(meta->dtype)};
     for (const SymInt& size : meta->sizes) text.append("|").append(size.text());
-    if (!has_contiguous_strides(*meta)) {  // told or not, those say nothing more
-      for (const SymInt& stride : *meta->strides) text.append("/").append(stride.text());
-    }
+    for (const SymInt& stride : strides_.that_tell(v)) text.append("/").append(stride.text());
     return text;
   }
 
@@ -103,6 +124,7 @@ class SymbolText {
   }
 
   const Steps& steps_;
+  Strides& strides_;
   std::span<const OperandEffect> operands_;
   std::vector<std::uint32_t>& scalars_;
   const bool tell_sizes_;  ///< one-cell mode: the cells do not tell
@@ -150,7 +172,7 @@ bool needs_one_cell(const Program& program, std::uint64_t most_cells) {
 /// Fills a Steps. Apart, so that Steps shows what it is and not how it comes to be.
 class StepsBuilder {
  public:
-  explicit StepsBuilder(Steps& s) : s_(s), graph_(s.program_.graph) {}
+  explicit StepsBuilder(Steps& s) : s_(s), graph_(s.program_.graph), strides_(s.program_) {}
 
   void build() {
     add_inputs();
@@ -297,7 +319,7 @@ class StepsBuilder {
 
   void add_symbol(Step& step, const Target& target) {
     step.first_scalar = static_cast<std::uint32_t>(s_.scalars_.size());
-    SymbolText text(s_, s_.effects_.operands(step.node), s_.scalars_, s_.regions_.one_cell());
+    SymbolText text(s_, strides_, s_.effects_.operands(step.node), s_.scalars_, s_.regions_.one_cell());
     step.symbol = s_.symbols_.intern(text.of(target, graph_.node(step.node)));
     step.scalar_count = static_cast<std::uint32_t>(s_.scalars_.size()) - step.first_scalar;
   }
@@ -496,6 +518,7 @@ class StepsBuilder {
 
   Steps& s_;
   const Graph& graph_;
+  Strides strides_;
   std::vector<std::map<std::int64_t, NodeId>> getitems_;
 };
 

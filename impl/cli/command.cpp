@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -110,5 +111,22 @@ void write_file(const std::string& path, const std::string& content) {
 }
 
 void print_json(const Json& json) { fmt::print("{}\n", json.dump(2)); }
+
+void add_sizes(CLI::App& command, std::vector<std::string>& words) {
+  command.add_option("--size", words, "Value of a symbolic size, SYMBOL=NUMBER (repeatable)")->expected(1)->take_all();
+}
+
+std::map<std::string, std::int64_t> symbol_values(const std::vector<std::string>& words) {
+  std::map<std::string, std::int64_t> values;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    char* end = nullptr;
+    const long long value = equals == std::string::npos ? -1 : std::strtoll(word.c_str() + equals + 1, &end, 10);
+    if (value < 0 || end == word.c_str() + equals + 1 || *end != '\0')
+      throw InputError("--size", "expected SYMBOL=NUMBER, got '" + word + "'");
+    values[word.substr(0, equals)] = value;
+  }
+  return values;
+}
 
 }  // namespace writeback::cli

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -50,6 +52,10 @@ Program load(const std::string& path);
 void write_file(const std::string& path, const std::string& content);
 
 void print_json(const Json&);
+
+/// The flag --size SYMBOL=NUMBER, and what was given by it. Throws InputError where that is something else.
+void add_sizes(CLI::App& command, std::vector<std::string>& words);
+std::map<std::string, std::int64_t> symbol_values(const std::vector<std::string>& words);
 
 void add_place(CLI::App&, Session&);
 void add_check(CLI::App&, Session&);

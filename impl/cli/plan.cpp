@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -31,19 +30,6 @@ constexpr const char* kFooter =
     "  writeback plan model.pt2 --html plan.html    the same with the arena over time, before and after\n"
     "  writeback plan model.pt2 --size s0=128       a value for a symbolic size (else its upper bound)\n"
     "  writeback plan model.pt2 --search 20000      a longer search for the best arena\n";
-
-std::map<std::string, std::int64_t> symbol_values(const std::vector<std::string>& words) {
-  std::map<std::string, std::int64_t> values;
-  for (const std::string& word : words) {
-    const std::size_t equals = word.find('=');
-    char* end = nullptr;
-    const long long value = equals == std::string::npos ? -1 : std::strtoll(word.c_str() + equals + 1, &end, 10);
-    if (value < 0 || end == word.c_str() + equals + 1 || *end != '\0')
-      throw InputError("--size", "expected SYMBOL=NUMBER, got '" + word + "'");
-    values[word.substr(0, equals)] = value;
-  }
-  return values;
-}
 
 std::vector<impl::NamedMeasurement> measured(const PlanArguments& args, const Program& program) {
   const Options options = args.meaning.options_for(program);
@@ -109,7 +95,7 @@ void add_plan(CLI::App& app, Session& session) {
       ->check(CLI::IsMember({"executorch", "executorch-fixed", "naive", "first-fit", "best", "all"}))
       ->expected(1)
       ->take_all();
-  command.add_option("--size", args->sizes, "Value of a symbolic size, SYMBOL=NUMBER (repeatable)")->expected(1)->take_all();
+  add_sizes(command, args->sizes);
   args->meaning.add_to(command);
   command.callback([args, &session] { session.status = naming(args->program, [&] { return plan_command(*args); }); });
 }

@@ -120,10 +120,10 @@ void add_prove(CLI::App& app, Session& session) {
   const std::map<std::string, proofs::Solver> solvers{
       {"z3", proofs::Solver::z3}, {"cvc5", proofs::Solver::cvc5}, {"both", proofs::Solver::both}};
   command
-      .add_option("--solver", args->options.solver,
-                  "z3, cvc5 (CaDiCaL for the bounded theorem) or both, which must agree (default)")
-      ->transform(CLI::CheckedTransformer(solvers))
-      ->type_name("NAME");
+      .add_option_function<std::string>(
+          "--solver", [args, solvers](const std::string& name) { args->options.solver = solvers.at(name); },
+          "z3, cvc5 (CaDiCaL for the bounded theorem) or both, which must agree (default)")
+      ->check(CLI::IsMember({"z3", "cvc5", "both"}));
   command.add_option("--smt2", args->options.smt2, "Leave every query in DIR: SMT-LIB, DIMACS, DRAT proofs")->type_name("DIR");
   command.add_option("--seconds", args->options.seconds, "Time-out of one query and solver (default 600)")->type_name("S");
   args->meaning.add_to(command);

@@ -13,6 +13,7 @@
 #include "impl/import/import.h"
 #include "impl/report/place_report.h"
 #include "ref/graph/error.h"
+#include "ref/graph/sizes.h"
 #include "ref/run.h"
 
 namespace writeback::cli {
@@ -24,6 +25,7 @@ struct RunArguments {
   std::string at = "end";
   std::string inputs, placement;
   ref::RunOptions run;
+  std::vector<std::string> sizes;
   bool trace = false, batch = false, copy_may_alias = false;
 };
 
@@ -32,6 +34,7 @@ constexpr const char* kFooter =
     "  writeback run model.txt                            values drawn by seed 0, copies at the end\n"
     "  writeback run model.txt --at earliest --trace      every node and copy in the order in which they run\n"
     "  writeback run model.txt --inputs in.json --json    in.json: {\"b_a\": [1, 2], \"x\": [3, 4]}\n"
+    "  writeback run model.pt2 --size s0=3                a number for a symbolic size\n"
     "  writeback run - --batch < cases.jsonl              lines {\"program\": TEXT, \"at\", \"inputs\", \"seed\", \"lowered\", "
     "\"alias\"}\n";
 
@@ -115,7 +118,7 @@ ref::RunResult run_at(const std::string& at, const Program& program, const Optio
 }
 
 Status run_one(const RunArguments& args) {
-  const Program program = load(args.program);
+  const Program program = with_sizes(load(args.program), symbol_values(args.sizes));
   const Options options = args.meaning.options_for(program);
   ref::RunOptions run = args.run;
   run.alias = !args.copy_may_alias;
@@ -164,6 +167,7 @@ void add_run(CLI::App& app, Session& session) {
   command.add_option("--placement", args->placement, "Run the placement in FILE (as `place --json` prints it)")->type_name("FILE");
   command.add_option("--seed", args->run.seed, "Seed of the initial contents");
   command.add_option("--inputs", args->inputs, "Initial contents: a JSON object of lists of integers")->type_name("FILE");
+  add_sizes(command, args->sizes);
   command.add_flag("--trace", args->trace, "Show every node");
   command.add_flag("--lowered", args->run.lowered, "Run as lowered: view_copy nodes are aliases where they may become ones");
   command.add_flag("--copy-may-alias", args->copy_may_alias, "May-alias results are copies, not aliases");

@@ -6,7 +6,7 @@
 #include <cctype>
 
 #include "impl/import/encoding.h"
-#include "impl/import/strides.h"
+#include "ref/graph/strides.h"
 
 namespace writeback::impl {
 namespace {

@@ -8,31 +8,9 @@
 #include <charconv>
 #include <numeric>
 
-namespace writeback {
+#include "ref/graph/symbolic_node.h"
 
-struct SymNode {
-  enum class Op : std::uint8_t {
-    number,
-    symbol,
-    add,
-    multiply,
-    power,
-    floor_divide,
-    divide,
-    modulo,
-    maximum,
-    minimum,
-    floor,
-    ceiling,
-    other  // a function whose value is not known
-  };
-  Op op = Op::symbol;
-  std::string name;         // of symbols and functions
-  std::string text;         // of a root: as it prints
-  std::int64_t number = 0;  // of numbers
-  std::vector<std::shared_ptr<const SymNode>> children;
-  int depth = 1;
-};
+namespace writeback {
 
 namespace {
 
@@ -284,8 +262,6 @@ int precedence(const SymNode& node) {
   return kAtom;
 }
 
-std::string print(const SymNode& node);
-
 std::string in_parentheses(const std::string& text) { return std::string("(").append(text).append(")"); }
 
 /// In parentheses where it binds no tighter than `level`.
@@ -346,6 +322,8 @@ std::string print_other(const SymNode& node) {
   return print_call(node, node.name);
 }
 
+}  // namespace
+
 std::string print(const SymNode& node) {
   switch (node.op) {
     case Op::number:
@@ -376,6 +354,8 @@ std::string print(const SymNode& node) {
   }
   return node.name;
 }
+
+namespace {
 
 // Values.
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,8 @@ class SymInt {
 
   /// Structural equality (equal text).
   friend bool operator==(const SymInt& a, const SymInt& b);
+  /// `a` is the product of `factors` whatever their symbols are. False where that is not seen.
+  friend bool is_product(const SymInt& a, std::span<const SymInt> factors);
 
  private:
   std::int64_t value_ = 0;

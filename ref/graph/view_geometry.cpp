@@ -419,14 +419,15 @@ std::optional<std::int64_t> view_count(const Program& program, NodeId n, const R
 
 bool has_contiguous_strides(const TensorMeta& meta) {
   if (!meta.strides) return true;
-  Ints sizes;
-  for (const SymInt& size : meta.sizes) {
-    if (!size.is_number()) return false;
-    sizes.push_back(size.number());
+  if (meta.strides->size() != meta.sizes.size()) return false;
+  std::vector<SymInt> inner;
+  for (std::size_t d = meta.sizes.size(); d-- > 0;) {
+    const SymInt& size = meta.sizes[d];
+    if (size == 1) continue;
+    if (!is_product((*meta.strides)[d], inner)) return false;
+    if (size != 0) inner.push_back(size);
   }
-  const Ints expected = contiguous_strides(sizes);
-  return std::equal(expected.begin(), expected.end(), meta.strides->begin(), meta.strides->end(),
-                    [](Int a, const SymInt& b) { return b.is_number() && b.number() == a; });
+  return true;
 }
 
 }  // namespace writeback

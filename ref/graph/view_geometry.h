@@ -26,7 +26,7 @@ std::optional<Region> view_region(const Program&, NodeId, const Region& base, st
 std::optional<std::int64_t> view_count(const Program&, NodeId, const Region& base, IntegerOf integer_of = nullptr,
                                        const void* context = nullptr);
 
-/// The strides of a contiguous tensor of these sizes (exactly these), or none told.
+/// The strides are certainly those of a contiguous tensor of these sizes (of dimensions of size 1 they do not count), or not told.
 bool has_contiguous_strides(const TensorMeta&);
 
 }  // namespace writeback

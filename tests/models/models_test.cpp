@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "impl/coalesce.h"
 #include "impl/import/import.h"
 #include "impl/place.h"
 #include "ref/graph/error.h"
@@ -85,6 +86,25 @@ TEST(Models, ACopyLeftOutIsRefused) {
       EXPECT_EQ(ref::judge(program, without, {}).verdict, ref::Verdict::unsafe) << path.filename() << ", copy " << i;
     }
   }
+}
+
+/// As a user does it: the text that `place --forward` or `--coalesce` writes is checked against the archive.
+TEST(Models, WhatIsForwardedOrCoalescedIsSafeAsItPrints) {
+  std::size_t undecided = 0;
+  for (const fs::path& path : model_files({".pt2", ".txt"})) {
+    const Program program = impl::read_program_file(path.string());
+    const Placement placement = impl::place(program).placement;
+    for (const impl::Savings savings : {impl::Savings{.forward = true}, impl::Savings{.forward = true, .coalesce = true}}) {
+      const Program printed = read_text(print_text(impl::rewrite(program, placement, savings, {}).program));
+      const ref::Judgement judgement = ref::equivalent(program, printed, {}, {.choices = 256});
+      if (judgement.note.starts_with("tried 256 choices")) {
+        ++undecided;
+        continue;
+      }
+      EXPECT_EQ(judgement.verdict, ref::Verdict::safe) << path.filename() << ": " << judgement.note;
+    }
+  }
+  EXPECT_LE(undecided, 6u) << "three decoders alone have more choices than can be tried";
 }
 
 TEST(Models, PrintOfReadIsTheTextThatTorchPrinted) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "ref/graph/error.h"
+#include "ref/graph/text.h"
 #include "ref/meaning.h"
 #include "tests/ref/small_programs.h"
 
@@ -39,6 +40,18 @@ TEST(Equivalent, ADroppedCopyIsUnsafe) {
   EXPECT_EQ(j.hazards.back().target, "b_a");
 }
 
+/// zeros_like looks at the metadata of its operand alone.
+Program zeros_like_a_view(const std::string& view, const std::string& meta) {
+  return read_text("def forward(self, b_a: \"f32[2, 3]\"):\n    v: \"f32" + meta + "\" = torch.ops.aten." + view +
+                   "\n    z: \"f32[3, 2]\" = torch.ops.aten.zeros_like.default(v)\n    return (z,)\n# outputs\nz: USER_OUTPUT\n");
+}
+
+TEST(Equivalent, WhetherTheStridesOfAViewAreToldMakesNoDifference) {
+  const Program untold = zeros_like_a_view("t.default(b_a)", "[3, 2]");
+  EXPECT_EQ(equivalent(untold, zeros_like_a_view("t.default(b_a)", "[3, 2][1, 3]"), {}).verdict, Verdict::safe);
+  EXPECT_EQ(equivalent(untold, zeros_like_a_view("view.default(b_a, [3, 2])", "[3, 2]"), {}).verdict, Verdict::unsafe);
+}
+
 TEST(Equivalent, OtherInputsAreRefused) {
   EXPECT_THROW(equivalent(before(), small_program("b_a z", {"new = add(b_a, z)"}, "new -> b_a, new"), {}), InputError);
 }
@@ -48,6 +61,29 @@ TEST(Equivalent, ChoicesAreMatchedByTheNamesOfNodes) {
   const Program q = small_program(
       "b_a x", {"r = reshape(x, [4])", "m = mul_(r, 2)", "new = add(x, b_a)", "k = clone(new)", "c = copy_(b_a, k)"}, "c -> b_a");
   EXPECT_EQ(equivalent(p, q, {}).verdict, Verdict::safe);
+}
+
+/// A text that the tool printed of an archive: strides are left out, of symbolic sizes too.
+TEST(Equivalent, WhatTheSecondTextDoesNotTellTheFirstProgramTells) {
+  Program p = small_program("b_a:4 x:s0,4", {"t = permute(x, [1, 0]) : 4,s0", "s = sum(t, [1]) : 4", "new = add(b_a, s) : 4"},
+                            "new -> b_a, s");
+  std::get<TensorMeta>(p.graph.placeholders[1].meta).strides = {4, 1};
+  std::get<TensorMeta>(p.graph.nodes[0].meta).strides = {1, 4};
+  Program q = small_program("b_a:4 x:s0,4",
+                            {"t = permute(x, [1, 0]) : 4,s0", "s = sum(t, [1]) : 4", "new = add(b_a, s) : 4",
+                             "c = copy_(b_a, new) : 4", "k = view(s, [4]) : 4"},
+                            "c -> b_a, k");
+  const Judgement j = equivalent(p, q, {});
+  EXPECT_EQ(j.method, Method::one_cell);
+  EXPECT_EQ(j.verdict, Verdict::safe) << j.note;
+}
+
+TEST(Equivalent, WithOneCellADifferenceOfWholeProgramsIsNoVerdict) {
+  const Program p = small_program("b_a:s0 x:s0", {"new = add(b_a, x) : s0", "y = neg(x) : s0"}, "new -> b_a, y");
+  const Program q = small_program("b_a:s0 x:s0", {"new = add(b_a, x) : s0", "n = sin(x) : s0", "y = neg(n) : s0"}, "new -> b_a, y");
+  const Judgement j = equivalent(p, q, {});
+  EXPECT_EQ(j.verdict, Verdict::undecided);
+  EXPECT_EQ(j.note, "with one cell a storage the runs differ at node y");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ import json
 import pathlib
 import sys
 
-from . import confirm, endtoend, findings, passes, program as programs, serve
+from . import confirm, endtoend, findings, opaque, passes, program as programs, serve
 from .errors import BridgeError, first_line, main_of
 from .placement import MUTATIONS
 
@@ -25,18 +25,21 @@ def failures_in(folder):
     return [(path.parent.name, path) for path in found]
 
 
-FUNCTIONAL, IN_PLACE, SHARED, WRITTEN_TWICE = ("functional", "with views or in-place ops", "with buffers that share a storage",
-                                               "with a target that is written back twice")
+FUNCTIONAL, IN_PLACE, SHARED, WRITTEN_TWICE, OPAQUE = (
+    "functional", "with views or in-place ops", "with buffers that share a storage", "with a target that is written back twice",
+    "with an op that does more than its schema says")
 
 
 def class_of(module, signature, alias):
-    """What the pass can meet in ExecuTorch, or why it cannot: torch.export gives a target one write-back, to_edge leaves no views, and
-    to_executorch gives every buffer a storage of its own."""
+    """What the pass can meet in ExecuTorch, or why it cannot: torch.export gives a target one write-back and believes schemas, to_edge
+    leaves no views, and to_executorch gives every buffer a storage of its own."""
     targets = [s.target for s in signature.output_specs if s.kind in MUTATIONS]
     if len(set(targets)) < len(targets):
         return WRITTEN_TWICE
     if alias:
         return SHARED
+    if any(opaque.is_without_kernel(n) for n in module.graph.nodes):
+        return OPAQUE
     return FUNCTIONAL if findings.is_functional(module) else IN_PLACE
 
 

@@ -2,11 +2,13 @@
 
 The program before is evaluated as its meaning says (all values and outputs first, then the targets in output order); the program
 after as a machine would run it: node by node, its copy_ nodes where they stand, outputs last; once as it is, once with view_copy lowered
-exactly as ExecuTorch's passes do. Targets and user outputs, matched by their specs, must agree. PROGRAM is anything that `writeback` reads, or a
+exactly as ExecuTorch's passes do. Targets and user outputs, matched by their specs, must agree. Ops without a kernel are tried with several
+of the things that an opaque op may do (opaque.py). PROGRAM is anything that `writeback` reads, or a
 request of the line protocol in JSON. Exit status 1 where something differs, 0 where nothing does.
 """
 
 import argparse
+import itertools
 import json
 import pathlib
 import sys
@@ -14,7 +16,7 @@ import sys
 import torch
 from torch.export.graph_signature import InputKind, OutputKind
 
-from . import program as programs, serve, tool
+from . import opaque, program as programs, serve, tool
 from .effects import is_view_copy
 from .errors import BridgeError, first_line, main_of
 from .placement import MUTATIONS
@@ -64,28 +66,32 @@ def _keys(signature, tensors):
 
 class _Lowering(torch.fx.Interpreter):
     """Runs a graph with its view_copy nodes lowered: an alias of the chain's root, a copy of it where an output returns it. A result
-    that shares the storage of an argument (share: node name -> index of the argument) is written there."""
+    that shares the storage of an argument (share: node name -> index of the argument) is written there. Ops without a kernel do
+    what `behaviour` says (opaque.py)."""
 
-    def __init__(self, module, lowered, share=None):
+    def __init__(self, module, behaviour, lowered=False, share=None):
         super().__init__(module)
-        self.lowered, self.share = lowered, share or {}
+        self.behaviour, self.lowered, self.share = behaviour, lowered, share or {}
 
     def run_node(self, node):
         if self.lowered and node.name in self.share:
-            return self.env[node.args[self.share[node.name]]].copy_(super().run_node(node))
+            return self.env[node.args[self.share[node.name]]].copy_(self.called(node))
         if not (self.lowered and is_view_copy(node)):
-            return super().run_node(node)
+            return self.called(node)
         root = node.args[0]
         while is_view_copy(root):
             root = root.args[0]
         value = self.env[root].view(node.args[1])
         return value.clone() if any(user.op == "output" for user in node.users) else value
 
+    def called(self, node):
+        return self.behaviour(node, self.env) if opaque.is_without_kernel(node) else super().run_node(node)
 
-def meaning(module, signature, tensors):
+
+def meaning(module, signature, tensors, behaviour):
     """{"key": final tensor} and the user outputs, as the program's meaning says."""
     with torch.no_grad():
-        results = _Lowering(module, False).run(*tensors, enable_io_processing=False)
+        results = _Lowering(module, behaviour).run(*tensors, enable_io_processing=False)
     taken = [r.clone() if isinstance(r, torch.Tensor) else r for r in results]
     by_key = _keys(signature, tensors)
     for spec, value in zip(signature.output_specs, taken):
@@ -94,11 +100,11 @@ def meaning(module, signature, tensors):
     return by_key, [v for s, v in zip(signature.output_specs, taken) if s.kind is OutputKind.USER_OUTPUT]
 
 
-def as_run(module, signature, tensors, lowered, before, share):
+def as_run(module, signature, tensors, before, behaviour, lowered, share):
     """The same for a program whose copies are nodes. Its outputs are read last; how many are user outputs says the signature of the
     program before it (a pass must not move a mutation among them)."""
     with torch.no_grad():
-        results = _Lowering(module, lowered, share).run(*tensors, enable_io_processing=False)
+        results = _Lowering(module, behaviour, lowered, share).run(*tensors, enable_io_processing=False)
     kinds = [s.kind for s in signature.output_specs]
     return _keys(before, tensors), [v for k, v in zip(kinds, results) if k is OutputKind.USER_OUTPUT]
 
@@ -115,31 +121,31 @@ def same(a, b):
     return a.shape == b.shape and torch.allclose(a, b, rtol=0, atol=0, equal_nan=True)
 
 
-def run_before(module, signature, contents):
+def run_before(module, signature, contents, behaviour):
     """The meaning; None where PyTorch does not take these contents (an index out of range)."""
     try:
-        return meaning(module, signature, contents)
+        return meaning(module, signature, contents, behaviour)
     except NotImplementedError as e:
         raise BridgeError(f"PyTorch has no kernel for an op of the program: {first_line(e)}") from e
     except (RuntimeError, IndexError):
         return None
 
 
-def first_difference(before, after, lowered=False, seeds=range(6), alias=(), share=None):
+def first_difference(before, after, lowered=False, seeds=range(6), alias=(), share=None, trusted=()):
     """A sentence for the first thing that the program after does otherwise, None where nothing was seen."""
     module, signature = programs.read_json(before)
     changed, changed_signature = programs.read_json(after)
     ran = False
-    for seed in seeds:
+    for behaviour, seed in itertools.product(opaque.behaviours(module, trusted), seeds):
         contents = contents_for(signature, module, seed, alias)
         torch.manual_seed(0)
-        expected = run_before(module, signature, copied(contents))
+        expected = run_before(module, signature, copied(contents), behaviour)
         if expected is None:
             continue
         ran = True
         torch.manual_seed(0)
         try:
-            got = as_run(changed, changed_signature, copied(contents), lowered, signature, share)
+            got = as_run(changed, changed_signature, copied(contents), signature, behaviour, lowered, share)
         except RuntimeError as e:  # a copy between shapes of the same cells: no device minds, so it is no finding
             raise Refused(first_line(e)) from e
         said = difference(got, expected)
@@ -180,7 +186,7 @@ def confirmed(request, reply):
         raise BridgeError(reply["error"])
     for lowered in (False, True):
         said = first_difference(request["program"], reply["program"], lowered, alias=request.get("alias", ()),
-                                share=request.get("share_alloc"))
+                                share=request.get("share_alloc"), trusted=request.get("options", {}).get("trust", ()))
         if said:
             return said, lowered
     return None

@@ -5,11 +5,24 @@ Whatever a user can cause (an old torch, an op that is not installed, a program 
 """
 
 import functools
+import importlib.util
 import sys
+
+NO_TORCH = "torch is not installed: pip install torch==2.13.0, then executorch==1.4.1"
 
 
 class BridgeError(Exception):
     """Says in one sentence what is missing or what was expected."""
+
+
+def said(sentence):
+    """The exit status of a command that ends with this sentence."""
+    print(f"writeback-executorch: {sentence}", file=sys.stderr)
+    return 2
+
+
+def torch_is_missing():
+    return importlib.util.find_spec("torch") is None
 
 
 def main_of(function):
@@ -20,8 +33,7 @@ def main_of(function):
         try:
             return function(*arguments)
         except BridgeError as e:
-            print(f"writeback-executorch: {e}", file=sys.stderr)
-            return 2
+            return said(e)
         except BrokenPipeError:
             return 0
         except KeyboardInterrupt:

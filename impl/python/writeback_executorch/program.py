@@ -29,6 +29,7 @@ _DTYPE_NUMBERS = {dtype: int(number) for number, dtype in _DTYPES.items()}
 _LAYOUTS = serialize._SERIALIZE_TO_TORCH_LAYOUT
 _MEMORY_FORMATS = serialize._SERIALIZE_TO_TORCH_MEMORY_FORMAT
 _LIBRARIES = []  # keeps custom ops alive
+_DECLARED = set()  # their names and overloads: they have no kernels
 
 
 # ---------------------------------------------------------------------------------------------------------------- operators
@@ -115,10 +116,17 @@ def define_ops(schemas):
         library = torch.library.Library(namespace, "FRAGMENT")
         try:
             library.define(line.split("::", 1)[1])
+            _DECLARED.add((f"{namespace}::{base}", overload))
         except RuntimeError as e:
             raise BridgeError(f"torch does not take the schema {line!r}: {first_line(e)}") from e
         _LIBRARIES.append(library)
     target_of.cache_clear()
+
+
+def is_declared(target):
+    """Whether the op is one that define_ops registered."""
+    op = overload_of(target)
+    return op is not None and (op._schema.name, op._schema.overload_name) in _DECLARED
 
 
 # ----------------------------------------------------------------------------------------------------------------- from JSON

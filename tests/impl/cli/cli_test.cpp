@@ -178,6 +178,17 @@ TEST(Cli, RunComputesTheState) {
   }
 }
 
+TEST(Cli, RunTakesNumbersForSymbolicSizes) {
+  const std::string program = (kTests / "models" / "running_mean.decomposed.pt2").string();
+  const Answer without = run("run " + program);
+  EXPECT_EQ(without.status, 2);
+  EXPECT_NE(without.out.find("size s77: a run needs a number for every size"), std::string::npos) << without.out;
+  const auto json = json_of("run " + program + " --size s77=2");
+  EXPECT_EQ(json["inputs"]["x"].size(), 6u);
+  EXPECT_EQ(json["outputs"][0].size(), 6u);
+  EXPECT_EQ(run("run " + program + " --size s77=many").status, 2);
+}
+
 TEST(Cli, PlanNeedsNoMoreForEarlyCopiesOfTheDecoder) {
   const auto json = json_of("plan " + (kTests / "models" / "decoder.edge.txt").string());
   const auto& placements = json["placements"];

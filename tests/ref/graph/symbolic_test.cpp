@@ -116,5 +116,24 @@ TEST(Symbolic, SymbolsComeOnceInOrder) {
   EXPECT_EQ(SymInt::parse("s1*(s0 + s1) + u3").symbols(), (std::vector<std::string>{"s1", "s0", "u3"}));
 }
 
+TEST(Symbolic, AProductIsSeenInAnySpelling) {
+  const auto product = [](const char* a, std::vector<const char*> factors) {
+    std::vector<SymInt> all;
+    for (const char* f : factors) all.push_back(SymInt::parse(f));
+    return is_product(SymInt::parse(a), all);
+  };
+  EXPECT_TRUE(product("1", {}));
+  EXPECT_TRUE(product("12", {"3", "4"}));
+  EXPECT_TRUE(product("4*s0", {"s0", "4"}));
+  EXPECT_TRUE(product("Mul(Integer(4), Symbol('s1', integer=True), Symbol('s0', integer=True))", {"s0", "s1", "4"}));
+  EXPECT_TRUE(product("4*s0 + 4", {"s0 + 1", "4"}));
+  EXPECT_TRUE(product("s0**2 - 1", {"s0 + 1", "s0 - 1"}));
+  EXPECT_TRUE(product("3*((s0//2))", {"(s0//2)", "3"}));
+  EXPECT_FALSE(product("s0", {"s1"}));
+  EXPECT_FALSE(product("4*s0 + 1", {"s0 + 1", "4"}));
+  EXPECT_FALSE(product("s0", {"(s0//2)", "2"})) << "an odd s0";
+  EXPECT_FALSE(product("9223372036854775807", {"9223372036854775807", "3"}));
+}
+
 }  // namespace
 }  // namespace writeback

@@ -9,9 +9,9 @@
 
 #include "ref/graph/program.h"
 
-namespace writeback::impl {
+namespace writeback {
 
 /// By value of the program's top graph; nullopt where strides are told, sizes are symbolic, or the value is no tensor.
 std::vector<std::optional<std::vector<std::int64_t>>> guessed_strides(const Program&);
 
-}  // namespace writeback::impl
+}  // namespace writeback

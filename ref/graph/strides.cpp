@@ -1,10 +1,10 @@
-#include "impl/import/strides.h"
+#include "ref/graph/strides.h"
 
 #include <algorithm>
 
 #include "ref/graph/view_geometry.h"
 
-namespace writeback::impl {
+namespace writeback {
 namespace {
 
 /// The numbers of sizes or strides; nullopt where one is symbolic or negative.
@@ -66,4 +66,4 @@ class Walk {
 
 std::vector<std::optional<std::vector<std::int64_t>>> guessed_strides(const Program& program) { return Walk(program).run(); }
 
-}  // namespace writeback::impl
+}  // namespace writeback
