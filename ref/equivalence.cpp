@@ -178,16 +178,15 @@ class Comparison {
   }
 
   /// A user output that has become a view of an input: the caller would see the next call's writes. Not by lowering, which makes
-  /// such views of any program.
-  bool blame_leak(std::span<const std::uint8_t> choices, Judgement& j) const {
+  /// such views of any program, be it done here or by the pass that is judged.
+  bool blame_leak(std::span<const std::uint8_t> choices, Judgement& j) {
     const std::vector<std::uint8_t> own = choices_after(choices);
     const auto lowered = std::span(own).subspan(steps_after_.semantic_choices().size());
     if (std::ranges::any_of(lowered, [](std::uint8_t c) { return c != 0; })) return false;
-    const auto is_view_of_input = [](const Steps& steps, const Execution<TermDomain>& execution, std::size_t i) {
-      return execution.interpreter().tensor(execution.outputs()[i].leaf).storage < steps.input_storages().size();
-    };
+    const auto semantic = choices.first(steps_.semantic_choices().size());
     for (std::size_t i = 0; i < execution_.outputs().size() && i < execution_after_.outputs().size(); ++i) {
       if (is_view_of_input(steps_, execution_, i) || !is_view_of_input(steps_after_, execution_after_, i)) continue;
+      if (is_view_when_lowered(semantic, i)) continue;
       const std::string output = output_name(before_, execution_.outputs()[i].output);
       j.verdict = Verdict::unsafe;
       j.hazards.push_back({"", "", "read_first", output});
@@ -198,6 +197,21 @@ class Comparison {
       return true;
     }
     return false;
+  }
+
+  static bool is_view_of_input(const Steps& steps, const Execution<TermDomain>& execution, std::size_t output) {
+    return execution.interpreter().tensor(execution.outputs()[output].leaf).storage < steps.input_storages().size();
+  }
+
+  /// Of the program before, with all lowered that can be.
+  bool is_view_when_lowered(std::span<const std::uint8_t> semantic, std::size_t output) {
+    std::vector<std::uint8_t> lowered(semantic.begin(), semantic.end());
+    lowered.resize(semantic.size() + steps_.lowering_choices().size(), 1);
+    const Schedule unmoved(before_, nothing_more(before_));
+    execution_.run_placed(unmoved, lowered, unmoved.returned(), [](const Item&) {});
+    const bool is_view = is_view_of_input(steps_, execution_, output);
+    run_before(semantic);
+    return is_view;
   }
 
   void note(Witness& w, const std::string& where, const std::vector<Term>& expected, const std::vector<Term>& got) const {

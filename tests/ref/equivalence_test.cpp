@@ -40,6 +40,17 @@ TEST(Equivalent, ADroppedCopyIsUnsafe) {
   EXPECT_EQ(j.hazards.back().target, "b_a");
 }
 
+TEST(Equivalent, AnOutputThatLoweringMakesAViewOfAnInputMayBeOne) {
+  const Program copies = small_program("b_a", {"v = view_copy(b_a, [4])", "w = view(v, [2, 2])"}, "w");
+  const Program views = small_program("b_a", {"v = view(b_a, [4])", "w = view(v, [2, 2])"}, "w");
+  EXPECT_EQ(equivalent(copies, views, {}).verdict, Verdict::safe);
+  Options unlowered;
+  unlowered.lowering = Lowering::none;
+  EXPECT_EQ(equivalent(copies, views, unlowered).verdict, Verdict::unsafe);
+  const Program returned = small_program("b_a", {"v = view_copy(b_a, [4])"}, "v");
+  EXPECT_EQ(equivalent(returned, small_program("b_a", {"v = view(b_a, [4])"}, "v"), {}).verdict, Verdict::unsafe);
+}
+
 /// zeros_like looks at the metadata of its operand alone.
 Program zeros_like_a_view(const std::string& view, const std::string& meta) {
   return read_text("def forward(self, b_a: \"f32[2, 3]\"):\n    v: \"f32" + meta + "\" = torch.ops.aten." + view +
