@@ -54,7 +54,7 @@ TEST(Equivalent, AnOutputThatLoweringMakesAViewOfAnInputMayBeOne) {
 /// zeros_like looks at the metadata of its operand alone.
 Program zeros_like_a_view(const std::string& view, const std::string& meta) {
   return read_text("def forward(self, b_a: \"f32[2, 3]\"):\n    v: \"f32" + meta + "\" = torch.ops.aten." + view +
-                   "\n    z: \"f32[3, 2]\" = torch.ops.aten.zeros_like.default(v)\n    return (z,)\n# outputs\nz: USER_OUTPUT\n");
+                   "\n    z: \"f32[3, 2]\" = torch.ops.aten.zeros_like.default(v)\n    return (z,)\n");
 }
 
 TEST(Equivalent, WhetherTheStridesOfAViewAreToldMakesNoDifference) {

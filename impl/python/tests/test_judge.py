@@ -1,13 +1,14 @@
 """PyTorch as judge: of the interpreter, of the placement, of the passes; and the judges themselves can say no."""
 
 import collections
+import json
 import os
 import pathlib
 
 import pytest
 import torch
 
-from writeback_executorch import confirm, early, hunt, judge, program, randoms, serve
+from writeback_executorch import confirm, early, hunt, judge, program, randoms, serve, tool
 from writeback_executorch.passes import installed_pass
 
 PROGRAMS = int(os.environ.get("WRITEBACK_JUDGED_PROGRAMS", "10000"))
@@ -98,6 +99,29 @@ def test_confirm_says_no_only_where_something_differs():
     assert confirm.first_difference(before, end["program"]) is None
     changed = program.write_json(*drawn.graph())
     assert (confirm.first_difference(before, changed) is not None) == bool(drawn.write_backs)
+
+
+def rewritten(nodes, output):
+    """A program of one buffer and one input, and the text of its nodes and outputs, as a request has it."""
+    text = (f'def forward(self, b_a: "f32[4]", x: "f32[4]"):\n{nodes}    return ({output},)\n'
+            f"Graph signature:\n# inputs\nb_a: BUFFER target='a' persistent=True\nx: USER_INPUT\n# outputs\n{output}: ")
+    return lambda kind: json.loads(tool.run(["place", "-", "--emit", "request"], text + kind + "\n"))["program"]
+
+
+def test_confirm_sees_an_output_that_has_become_a_view():
+    fresh = rewritten('    y: "f32[4]" = torch.ops.aten.clone.default(x)\n', "y")("USER_OUTPUT")
+    view = rewritten('    y: "f32[4]" = torch.ops.aten.view.default(x, [4])\n', "y")("USER_OUTPUT")
+    assert confirm.first_difference(fresh, view) == "user output 0 has become a view of an input"
+    assert confirm.first_difference(view, view) is None
+    through = '    t: "f32[4]" = torch.ops.aten.%s.default(x, [4])\n    y: "f32[4]" = torch.ops.aten.view.default(t, [4])\n'
+    assert confirm.first_difference(rewritten(through % "view_copy", "y")("USER_OUTPUT"), rewritten(through % "view", "y")("USER_OUTPUT")) is None
+
+
+def test_confirm_sees_a_copy_that_overlaps_what_it_reads():
+    node = '    y: "f32[]" = torch.ops.aten.select.int(b_a, 0, 0)\n'
+    before = rewritten(node, "y")("BUFFER_MUTATION target='a'")
+    after = serve.Server(installed_pass()).reply({"program": before})["program"]
+    assert confirm.first_difference(before, after).startswith("a copy overlaps what it reads")
 
 
 @pytest.mark.parametrize("name, dtype", [("b_a", torch.int64)])

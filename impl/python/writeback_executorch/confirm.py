@@ -109,6 +109,26 @@ def as_run(module, signature, tensors, before, behaviour, lowered, share):
     return _keys(before, tensors), [v for k, v in zip(kinds, results) if k is OutputKind.USER_OUTPUT]
 
 
+def returned_views(module, signature, tensors, behaviour, lowered, share=None):
+    """The numbers of the user outputs that lie in an input."""
+    try:
+        with torch.no_grad():
+            results = _Lowering(module, behaviour, lowered, share).run(*tensors, enable_io_processing=False)
+    except RuntimeError as e:
+        raise Refused(first_line(e)) from e
+    inputs = {t.untyped_storage()._cdata for t in tensors}
+    outputs = [v for s, v in zip(signature.output_specs, results) if s.kind is OutputKind.USER_OUTPUT]
+    return {i for i, v in enumerate(outputs) if isinstance(v, torch.Tensor) and v.untyped_storage()._cdata in inputs}
+
+
+def leak(before, after, contents, behaviour, lowered, share):
+    """A sentence where a user output has become a view of an input, which the lowering of the program before does not make of it."""
+    new = returned_views(*after, copied(contents), behaviour, lowered, share)
+    for as_lowered in (False, True) if new else ():
+        new -= returned_views(*before, copied(contents), behaviour, as_lowered, share)
+    return f"user output {min(new)} has become a view of an input" if new else None
+
+
 def contradiction(module, signature):
     """A sentence where an output spec names another value than stands in its place."""
     for i, (spec, value) in enumerate(zip(signature.output_specs, module.graph.output_node().args[0])):
@@ -135,25 +155,27 @@ def first_difference(before, after, lowered=False, seeds=range(6), alias=(), sha
     """A sentence for the first thing that the program after does otherwise, None where nothing was seen."""
     module, signature = programs.read_json(before)
     changed, changed_signature = programs.read_json(after)
-    ran = False
+    ran = None
     for behaviour, seed in itertools.product(opaque.behaviours(module, trusted), seeds):
         contents = contents_for(signature, module, seed, alias)
         torch.manual_seed(0)
         expected = run_before(module, signature, copied(contents), behaviour)
         if expected is None:
             continue
-        ran = True
+        ran = contents, behaviour
         torch.manual_seed(0)
         try:
             got = as_run(changed, changed_signature, copied(contents), signature, behaviour, lowered, share)
-        except RuntimeError as e:  # a copy between shapes of the same cells: no device minds, so it is no finding
-            raise Refused(first_line(e)) from e
+        except RuntimeError as e:
+            if "single memory location" in str(e):
+                return f"a copy overlaps what it reads: {first_line(e)}"
+            raise Refused(first_line(e)) from e  # a copy between shapes of the same cells: no device minds, so it is no finding
         said = difference(got, expected)
         if said:
             return said
     if not ran:
         raise BridgeError("PyTorch does not run the program on any contents that were tried")
-    return contradiction(changed, changed_signature)
+    return leak((module, signature), (changed, changed_signature), *ran, lowered, share) or contradiction(changed, changed_signature)
 
 
 def difference(got, expected):

@@ -8,7 +8,7 @@ import dataclasses
 
 from torch.export.graph_signature import InputKind
 
-from . import endtoend
+from . import endtoend, opaque
 from .effects import arguments_of, is_view_copy
 from .errors import BridgeError
 from .placement import MUTATIONS
@@ -51,6 +51,10 @@ def kind_of(module, signature, said):
         return "the number of user outputs changes"
     if said.startswith("the signature"):
         return "the signature that is left contradicts the outputs"
+    if said.startswith("a copy overlaps"):
+        return "a value is copied onto an input that it overlaps"
+    if "has become a view" in said:
+        return "a user output becomes a view of an input"
     specs = {s.arg.name: s for s in signature.input_specs}
     keys = {s.target if s.kind is not InputKind.USER_INPUT else s.arg.name: s for s in signature.input_specs}
     outputs = list(zip(signature.output_specs, module.graph.output_node().args[0]))
@@ -81,6 +85,8 @@ def end_to_end(module, signature, choice=None, **config):
     """What ExecuTorch's runtime says: "different: ...", "the same", or why it cannot be asked."""
     if not is_functional(module):
         return "not asked, to_edge leaves no views and no in-place ops"
+    if any(opaque.is_without_kernel(node) for node in module.graph.nodes):
+        return "not asked, an op has no kernel"
     try:
         found = endtoend.compare_graph(module, signature, choice, **config)
         return f"different: {found}" if found else "the same"

@@ -592,7 +592,8 @@ def fill_values(module):
 def write_json(module, signature):
     """Export-schema JSON (an object) of a graph and its signature, in either dialect."""
     try:
-        fill_values(module)
+        with torch.no_grad():  # a parameter may be written
+            fill_values(module)
     except Exception as e:  # fake kernels raise any kind
         raise BridgeError(f"a node that the pass made cannot be evaluated: {first_line(e)}") from e
     values = [v for n in module.graph.nodes for v in torch.utils._pytree.tree_leaves(n.meta.get("val"))]

@@ -18,6 +18,7 @@ from unittest import mock
 import torch
 
 from . import program as programs
+from .effects import is_view_copy
 from .errors import BridgeError, first_line, main_of
 from .passes import installed_pass, pass_from
 from .placement import MUTATIONS
@@ -56,9 +57,9 @@ def lower_views(module):
     from executorch.exir.passes.normalize_view_copy_base_pass import NormalizeViewCopyBasePass
     from executorch.exir.passes.replace_view_copy_with_view_pass import ReplaceViewCopyWithViewPass
     from executorch.exir.passes.spec_prop_pass import make_spec
-    for node in module.graph.nodes:
-        if node.op != "output":
-            node.meta["spec"] = torch.utils._pytree.tree_map(make_spec, node.meta.get("val"))
+    for node in filter(is_view_copy, module.graph.nodes):  # no others: ExecuTorch has no specs for an expanded tensor, say
+        for one in (node, node.args[0]):
+            one.meta["spec"] = make_spec(one.meta["val"])
     for one in (NormalizeViewCopyBasePass(), dead_code_elimination_pass, ReplaceViewCopyWithViewPass()):
         module = one(module).graph_module
     return module
