@@ -132,7 +132,12 @@ class Trial {
     ref::Judgement judgement = ref::equivalent(program_, judged_.answer.program, options_, limits());
     const bool hopeless =
         !result().lowering_hazards.empty() || (judgement.verdict == ref::Verdict::unsafe && no_placement_is_safe());
-    if (judgement.verdict == ref::Verdict::unsafe && hopeless) return skip("lowering hazard, no placement is safe");
+    if (judgement.verdict == ref::Verdict::unsafe && hopeless) {
+      if (implementation_.outside()) return skip("lowering hazard, no placement is safe");
+      judged_.judgement = std::move(judgement);
+      mends_what_it_can();
+      return;
+    }
     if (!safe(std::move(judgement))) return;
     if (!checks_.strict) return;
     const std::optional<Placement> placement = placement_of(program_, judged_.answer.program);

@@ -43,8 +43,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // The planner takes a result that may alias as a storage of its own, so what shares its allocation is not where the alias is.
     if (!program.share_allocations.empty()) return 0;
     // What later passes break breaks on the arena too.
-    const bool right = judged.verdict == fuzz::Verdict::right && judged.answer.kind == fuzz::Answer::Kind::rewritten;
-    if (right) run_on_arenas(judged.answer.program, options);
+    const bool safe = judged.answer.kind == fuzz::Answer::Kind::rewritten && judged.judgement->verdict == ref::Verdict::safe;
+    if (safe) run_on_arenas(judged.answer.program, options);
     const Placement end = end_placement(program);
     if (ref::judge(program, end, options).verdict == ref::Verdict::safe) run_on_arenas(with_explicit_copies(program, end), options);
   } catch (const InputError&) {
