@@ -20,7 +20,7 @@ struct PlanArguments {
   MeaningFlags meaning;
   std::string program, svg, html, picture = "earliest";
   std::int64_t alignment = 16;
-  std::size_t search = impl::plan::SearchLimits{}.rounds;
+  double search = 0;
   std::vector<std::string> sizes, planners;
 };
 
@@ -29,14 +29,14 @@ constexpr const char* kFooter =
     "  writeback plan model.pt2                     bytes by placement and planner\n"
     "  writeback plan model.pt2 --html plan.html    the same with the arena over time, before and after\n"
     "  writeback plan model.pt2 --size s0=128       a value for a symbolic size (else its upper bound)\n"
-    "  writeback plan model.pt2 --search 20000      a longer search for the best arena\n";
+    "  writeback plan model.pt2 --search 5          five seconds more for each best arena\n";
 
 std::vector<impl::NamedMeasurement> measured(const PlanArguments& args, const Program& program) {
   const Options options = args.meaning.options_for(program);
   impl::plan::MeasureOptions settings;
   settings.alignment = args.alignment;
   settings.symbols = symbol_values(args.sizes);
-  settings.search.rounds = args.search;
+  settings.search_seconds = args.search;
   const auto measurement = [&](const Program& placed) { return impl::plan::measure(placed, options, settings); };
   const Placement earliest = impl::place(program, options).placement;
   const auto rewritten = [&](impl::Savings savings) { return impl::rewrite(program, earliest, savings, options).program; };
@@ -90,7 +90,9 @@ void add_plan(CLI::App& app, Session& session) {
   command.add_option("--picture", args->picture, "Which placement --svg shows (default: earliest)")->type_name("NAME");
   command.add_option("--alignment", args->alignment, "Bytes to which storages are rounded up (default 16)")
       ->check(CLI::Range(1, 65536));
-  command.add_option("--search", args->search, "First-fit runs that the best planner may spend")->type_name("N");
+  command.add_option("--search", args->search, "Let the best planner search on for each placement, where the bound is not met")
+      ->check(CLI::Range(0.0, 1e6))
+      ->type_name("SECONDS");
   command.add_option("--planner", args->planners, "Show this planner (repeatable), or all: they are always in --json")
       ->check(CLI::IsMember({"executorch", "executorch-fixed", "naive", "first-fit", "best", "all"}))
       ->expected(1)

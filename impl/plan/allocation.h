@@ -14,7 +14,7 @@
 
 namespace writeback::impl::plan {
 
-/// Live during the steps [begin, end), half-open; `bytes` already rounded up to the alignment.
+/// Live during the steps [begin, end), half-open and not empty; `bytes` already rounded up to the alignment.
 struct Buffer {
   std::int64_t begin = 0, end = 0;
   std::int64_t bytes = 0;
@@ -44,18 +44,18 @@ Allocation naive(std::span<const Buffer>);
 /// Each buffer, largest first, into the lowest gap that holds it.
 Allocation first_fit_by_size(std::span<const Buffer>);
 
-/// How long the portfolio may search beyond its fixed orders, in first-fit runs: a count, so that results repeat.
+/// The best of several first-fit orders; ends at the lower bound.
+Allocation portfolio(std::span<const Buffer>);
+
+/// Steps are counted, so that results repeat; seconds are not.
 struct SearchLimits {
-  std::size_t rounds = 12;
-  std::uint64_t seed = 1;
+  std::int64_t steps = 20'000;
+  std::optional<double> seconds;  ///< instead of steps
 };
 
-/// The best of several first-fit orders, improved by moving buffers that reach the top to the front; ends at the lower bound.
-Allocation portfolio(std::span<const Buffer>, const SearchLimits& = {});
-
-/// The smallest arena of all, by branch and bound over orders of first fit; nullopt where there are more than `most` buffers.
-/// (Some order of first fit gives an optimal arena: push an optimal one down and read the buffers by offset.)
-std::optional<Allocation> exact(std::span<const Buffer>, std::size_t most = 9);
+/// A smaller arena than `start`, or `start` where none is found: Skyline is asked for less and less. The smallest of all, if the
+/// limits are not reached.
+Allocation tighten(std::span<const Buffer>, Allocation start, const SearchLimits& = {});
 
 /// Two buffers that share a byte and a step, or one that lies outside the arena.
 struct Violation {

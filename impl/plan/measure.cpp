@@ -13,12 +13,10 @@ Allocation checked(std::span<const Buffer> buffers, Allocation allocation) {
   return allocation;
 }
 
-/// The smaller of the portfolio and, for few buffers, the exact arena.
-Allocation best_allocation(std::span<const Buffer> buffers, const SearchLimits& search) {
-  Allocation best = checked(buffers, portfolio(buffers, search));
-  if (best.total == lower_bound(buffers).bytes) return best;
-  if (std::optional<Allocation> smallest = exact(buffers)) return checked(buffers, std::move(*smallest));
-  return best;
+Allocation best_allocation(std::span<const Buffer> buffers, double search_seconds) {
+  Allocation best = tighten(buffers, portfolio(buffers));
+  if (search_seconds > 0) best = tighten(buffers, std::move(best), {0, search_seconds});
+  return checked(buffers, std::move(best));
 }
 
 /// A program as the planners see it.
@@ -29,7 +27,7 @@ struct Planned {
         buffers(buffers_of(graph, plan)) {}
 
   /// Offsets of the buffers, behind what is reserved for branches.
-  Allocation allocated_by(Planner planner, const SearchLimits& search) const {
+  Allocation allocated_by(Planner planner, double search_seconds) const {
     switch (planner) {
       case Planner::executorch:
       case Planner::executorch_fixed:
@@ -39,7 +37,7 @@ struct Planned {
       case Planner::first_fit:
         return first_fit_by_size(buffers.buffers);
       case Planner::best:
-        return best_allocation(buffers.buffers, search);
+        return best_allocation(buffers.buffers, search_seconds);
     }
     Allocation allocation{std::vector<std::int64_t>(buffers.buffers.size(), 0), plan.total - graph.reserved};
     for (std::size_t i = 0; i < plan.specs.size(); ++i)
@@ -135,7 +133,7 @@ std::int64_t Measurement::bytes(Planner planner) const {
 
 std::vector<NamedPlace> places(const Program& placed, const Options& options, Planner planner, const MeasureOptions& settings) {
   const Planned planned(placed, options, planner == Planner::executorch ? Fidelity::released : Fidelity::fixed, settings);
-  const Allocation allocation = planned.allocated_by(planner, settings.search);
+  const Allocation allocation = planned.allocated_by(planner, settings.search_seconds);
   std::vector<NamedPlace> result;
   for (std::size_t i = 0; i < planned.plan.specs.size(); ++i) {
     const std::uint32_t owner = planned.buffers.owner[i];
@@ -155,7 +153,7 @@ Measurement measure(const Program& placed, const Options& options, const Measure
   result.executorch = released.plan.total;
   result.executorch_fixed = plan.total;
   result.executorch_fault = fault_of(released, fixed);
-  const Allocation best = best_allocation(buffers.buffers, settings.search);
+  const Allocation best = best_allocation(buffers.buffers, settings.search_seconds);
   result.naive = graph.reserved + naive(buffers.buffers).total;
   result.first_fit = graph.reserved + checked(buffers.buffers, first_fit_by_size(buffers.buffers)).total;
   result.best = graph.reserved + best.total;

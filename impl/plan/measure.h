@@ -14,7 +14,7 @@ namespace writeback::impl::plan {
 struct MeasureOptions {
   std::int64_t alignment = 16;
   std::map<std::string, std::int64_t> symbols;
-  SearchLimits search;
+  double search_seconds = 0;  ///< beyond the steps that the best planner always has, where the bound is not met
 };
 
 enum class Planner : std::uint8_t { executorch, executorch_fixed, naive, first_fit, best };

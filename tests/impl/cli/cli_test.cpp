@@ -197,6 +197,13 @@ TEST(Cli, PlanNeedsNoMoreForEarlyCopiesOfTheDecoder) {
   EXPECT_LE(placements["earliest"]["bound"], placements["earliest"]["best"]);
 }
 
+TEST(Cli, ALongerSearchIsNoWorse) {
+  const std::string program = (kTests / "models" / "decoder.edge.txt").string();
+  const auto quick = json_of("plan " + program)["placements"], longer = json_of("plan --search 0.01 " + program)["placements"];
+  for (const auto& [placement, bytes] : quick.items()) EXPECT_LE(longer[placement]["best"], bytes["best"]) << placement;
+  EXPECT_EQ(run("plan --search -1 " + program).status, 2);
+}
+
 TEST(Cli, NothingIsHalfWritten) {
   const std::string target = file_with("kept.txt", "as it was");
   EXPECT_EQ(run("place " + file_with("bad.txt", "class") + " -o " + target).status, 2);
