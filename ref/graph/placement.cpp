@@ -15,6 +15,7 @@
 
 #include "ref/graph/rebound.h"
 #include "ref/graph/region.h"
+#include "ref/graph/renumber.h"
 
 namespace writeback {
 namespace {
@@ -58,19 +59,6 @@ ValueMeta meta_of_clone(ValueMeta meta) {
   const bool dense = region.strides.size() == region.sizes.size() && region.end() == region.numel() && !region.overlaps_itself();
   if (!dense) tensor->strides.reset();
   return meta;
-}
-
-/// Renumbers every value of the top graph.
-void renumber(Program& program, const std::vector<std::uint32_t>& new_index) {
-  const auto map = [&](ValueId& v) { v = value_id(new_index[index_of(v)]); };
-  for (Node& node : program.graph.nodes) {
-    for (Argument& a : node.args) for_each_value_mut(a, map);
-    for (KeywordArgument& a : node.kwargs) for_each_value_mut(a.value, map);
-  }
-  for (Argument& a : program.graph.outputs) for_each_value_mut(a, map);
-  const std::size_t inputs = program.graph.placeholders.size();
-  for (ShareAllocation& s : program.share_allocations) s.node = node_id(new_index[inputs + index_of(s.node)] - inputs);
-  for (Birth& b : program.births) b.node = node_id(new_index[inputs + index_of(b.node)] - inputs);
 }
 
 /// How often nodes and outputs other than mutations use each value.
@@ -394,17 +382,7 @@ Program without_explicit_copies(const Program& program) {
     result.graph.outputs[i] = copy_into_placeholder(program, node_id(copy_of[i]))->source;
     removed[copy_of[i]] = true;
   }
-  std::vector<std::uint32_t> new_index(inputs);
-  std::iota(new_index.begin(), new_index.end(), 0);
-  std::uint32_t kept = 0;
-  for (std::size_t n = 0; n < removed.size(); ++n) {
-    if (!removed[n]) std::swap(result.graph.nodes[kept], result.graph.nodes[n]);
-    new_index.push_back(static_cast<std::uint32_t>(inputs) + kept);
-    kept += !removed[n];
-  }
-  result.graph.nodes.resize(kept);
-  renumber(result, new_index);
-  return result;
+  return without_nodes(std::move(result), removed);
 }
 
 }  // namespace writeback

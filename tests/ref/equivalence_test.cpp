@@ -40,6 +40,22 @@ TEST(Equivalent, ADroppedCopyIsUnsafe) {
   EXPECT_EQ(j.hazards.back().target, "b_a");
 }
 
+/// A pass that drops dead nodes besides is judged by its copies: dead nodes make no other failure of one.
+TEST(Equivalent, WhatAPassCleansUpChangesNoHazard) {
+  const std::vector<std::string> used = {"v = view_copy(b_a, [4])", "new = add(b_a, x)"};
+  const Program kept = small_program("b_a x", {used[0], used[1], "y = mul(v, v)"}, "new -> b_a, y");
+  const Program dead = small_program("b_a x", {used[0], "d = neg(x)", "e = neg(d)", used[1], "y = mul(v, v)"}, "new -> b_a, y");
+  const Program after = small_program("b_a x", {used[0], used[1], "c = copy_(b_a, new)", "y = mul(v, v)"}, "c -> b_a, y");
+  const Judgement expected = equivalent(kept, after, {}), found = equivalent(dead, after, {});
+  ASSERT_EQ(expected.verdict, Verdict::unsafe);
+  EXPECT_EQ(found.hazards.at(0).rule, expected.hazards.at(0).rule);
+  EXPECT_EQ(found.hazards.at(0).target, "b_a");
+  const Program written = small_program("b_a x", {used[0], "d = neg_(x)", used[1], "y = mul(v, v)"}, "new -> b_a, y");
+  const Program at_end = small_program("b_a x", {used[0], used[1], "y = mul(v, v)", "c = copy_(b_a, new)"}, "c -> b_a, y");
+  EXPECT_EQ(equivalent(dead, at_end, {}).verdict, Verdict::safe);
+  EXPECT_EQ(equivalent(written, at_end, {}).verdict, Verdict::unsafe);  // a node that writes is not dead
+}
+
 TEST(Equivalent, AnOutputThatLoweringMakesAViewOfAnInputMayBeOne) {
   const Program copies = small_program("b_a", {"v = view_copy(b_a, [4])", "w = view(v, [2, 2])"}, "w");
   const Program views = small_program("b_a", {"v = view(b_a, [4])", "w = view(v, [2, 2])"}, "w");
