@@ -206,7 +206,8 @@ class Campaign {
   }
 
   Summary run() {
-    implementation(options_.implementation);  // a bad name is said here and not in each worker
+    // For the reports; and a bad name is said here and not in each worker.
+    reported_ = implementation(options_.implementation, {options_.case_seconds, options_.start_seconds});
     shared_ = map_shared<Shared>(1);
     counters_ = map_shared<Counters>(options_.jobs);
     if (options_.runs > 0) shared_->limit = summary_.next + options_.runs;
@@ -404,7 +405,7 @@ class Campaign {
     write(folder + "/program.txt", f.program);
     write(folder + "/original.txt", f.original);
     if (f.signature.rule == "crashed" || f.signature.rule == "timed out") return;
-    for (const auto& [name, content] : report_files(f.program, options_.implementation, options_.options))
+    for (const auto& [name, content] : report_files(f.program, options_.implementation, *reported_, options_.options))
       write(folder + "/" + name, content);
   }
 
@@ -454,6 +455,7 @@ class Campaign {
   Summary before_, summary_;
   Shared* shared_ = nullptr;
   Counters* counters_ = nullptr;
+  std::unique_ptr<Implementation> reported_;
   std::vector<Process> workers_;
   std::uint32_t new_failures_ = 0;
 };

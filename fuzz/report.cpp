@@ -134,13 +134,12 @@ std::string report_test(const Case& c) {
 }
 
 std::vector<std::pair<std::string, std::string>> report_files(const std::string& program_text, const std::string& name,
-                                                              const Options& base) {
+                                                              Implementation& tested, const Options& base) {
   Case c{name, read_text(program_text), {}, {}};
   c.options = options_of(c.program, base);
   Checks checks;
   checks.explanation = checks.text = checks.relations = true;
-  const std::unique_ptr<Implementation> tested = implementation(name);
-  c.judged = judge(*tested, c.program, c.options, checks);
+  c.judged = judge(tested, c.program, c.options, checks);
   std::vector<std::pair<std::string, std::string>> files{
       {"report.md", report_markdown(c)}, {"case_test.cpp", report_test(c)}, {"expected.txt", with_expectations(c)}};
   if (std::string script = report_script(c); !script.empty()) files.emplace_back("reproduce.py", std::move(script));

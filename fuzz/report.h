@@ -31,8 +31,9 @@ std::string report_script(const Case&);
 /// The program as the implementation left it, its copies as nodes.
 Program left_by(const Case&);
 
-/// report.md, reproduce.py, case_test.cpp, expected.txt for a program that fails: name and content.
-std::vector<std::pair<std::string, std::string>> report_files(const std::string& program_text, const std::string& implementation,
-                                                              const Options& base);
+/// report.md, reproduce.py, case_test.cpp, expected.txt for a program that fails: name and content. `name` is that of the
+/// implementation, which is asked once more: whoever writes many reports keeps one, since a process takes long to start.
+std::vector<std::pair<std::string, std::string>> report_files(const std::string& program_text, const std::string& name,
+                                                              Implementation& tested, const Options& base);
 
 }  // namespace writeback::fuzz

@@ -73,7 +73,7 @@ Status minimize_command(const MinimizeArguments& args) {
     std::filesystem::create_directories(args.out);
     file = args.out + "/program.txt";
     write_file(file, print_text(small.program));
-    for (const auto& [name, content] : fuzz::report_files(print_text(small.program), args.implementation, base))
+    for (const auto& [name, content] : fuzz::report_files(print_text(small.program), args.implementation, *implementation, base))
       write_file(args.out + "/" + name, content);
   }
   print_result(args, small, file);

@@ -18,7 +18,7 @@ void expect_golden(const std::string& fault) {
   const std::filesystem::path folder = kTests / "fuzz" / "golden" / fault;
   const bool update = std::getenv("WRITEBACK_UPDATE_GOLDEN") != nullptr;
   std::size_t compared = 0;
-  for (const auto& [name, text] : report_files(program, "fault:" + fault, {})) {
+  for (const auto& [name, text] : report_files(program, "fault:" + fault, *implementation("fault:" + fault), {})) {
     if (update && std::filesystem::exists(folder / name)) std::ofstream(folder / name, std::ios::binary) << text;
     if (!std::filesystem::exists(folder / name)) continue;
     EXPECT_EQ(text, content(folder / name)) << folder / name;
@@ -35,9 +35,10 @@ TEST(Report, OfAnExplanation) { expect_golden("rule_misnamed"); }
 TEST(Report, EveryFaultHasAScript) {
   for (const PlantedFault& fault : planted_faults()) {
     bool script = false;
-    for (const auto& [name, text] :
-         report_files(content(kCorpus / (std::string(fault.name) + ".txt")), "fault:" + std::string(fault.name), {}))
-      script = script || name == "reproduce.py";
+    const std::string name = "fault:" + std::string(fault.name);
+    for (const auto& [file, text] :
+         report_files(content(kCorpus / (std::string(fault.name) + ".txt")), name, *implementation(name), {}))
+      script = script || file == "reproduce.py";
     EXPECT_TRUE(script) << fault.name;
   }
 }
