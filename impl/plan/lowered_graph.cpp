@@ -10,6 +10,7 @@
 #include "ref/graph/effects.h"
 #include "ref/graph/region.h"
 #include "ref/graph/schema.h"
+#include "ref/graph/view_geometry.h"
 
 namespace writeback::impl::plan {
 namespace {
@@ -154,14 +155,31 @@ class Lowering {
            std::ranges::any_of(effects_->results(n), [](const ResultEffect& r) { return r.kind != ResultKind::none; });
   }
 
-  /// The metadata of the elements of tuple results, from the getitem nodes that pick them.
+  /// The metadata of the elements of tuple results: from the getitem nodes that pick them, and for what nobody picks of a split's
+  /// copy from its geometry.
   void find_elements() {
+    for (std::size_t n = 0; n < graph_.nodes.size() && top_; ++n) find_parts(node_id(n));
     for (const Node& node : graph_.nodes) {
       if (!program_.target(node).is_getitem() || node.args.size() != 2) continue;
       const ValueId* of = as_value(node.args[0]);
       const std::int64_t* index = as_int(node.args[1]);
       const TensorMeta* meta = tensor_meta(node.meta);
       if (of != nullptr && index != nullptr && meta != nullptr && *index >= 0 && *index < 4096) elements_[*of][*index] = *meta;
+    }
+  }
+
+  void find_parts(NodeId n) {
+    const Node& node = graph_.node(n);
+    const ValueId* of = node.args.empty() ? nullptr : as_value(node.args[0]);
+    const TensorMeta* base = of == nullptr ? nullptr : tensor_meta(graph_.meta_of(*of));
+    if (base == nullptr || !std::ranges::all_of(base->sizes, &SymInt::is_number)) return;
+    std::vector<std::int64_t> sizes;
+    for (const SymInt& size : base->sizes) sizes.push_back(size.number());
+    const Region whole = Region::contiguous(std::move(sizes));
+    const std::int64_t count = view_count(program_, n, whole).value_or(0);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::optional<Region> part = view_region(program_, n, whole, i);
+      if (part) elements_[graph_.result_of(n)][i] = {base->dtype, {part->sizes.begin(), part->sizes.end()}, {}, 0, {}};
     }
   }
 
