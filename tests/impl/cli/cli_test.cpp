@@ -3,10 +3,12 @@
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 namespace {
@@ -195,6 +197,39 @@ TEST(Cli, PlanNeedsNoMoreForEarlyCopiesOfTheDecoder) {
   EXPECT_LT(placements["earliest"]["executorch_fixed"], placements["end"]["executorch"]);
   EXPECT_LE(placements["forwarded"]["bound"], placements["earliest"]["bound"]);
   EXPECT_LE(placements["earliest"]["bound"], placements["earliest"]["best"]);
+}
+
+/// A row of tests/models/README.md without the name: "| earliest | 1,048,832 | 623,952 | 623,696 | 623,696 |".
+std::string row_of(const std::string& placement, const nlohmann::json& bytes) {
+  std::string row = "| " + placement + " |";
+  for (const std::string planner : {"executorch", "executorch_fixed", "best", "bound"}) {
+    std::string digits = std::to_string(bytes[planner].get<long long>());
+    for (int i = static_cast<int>(digits.size()) - 3; i > 0; i -= 3) digits.insert(static_cast<std::size_t>(i), ",");
+    row += " " + digits + " |";
+  }
+  return row;
+}
+
+TEST(Cli, TheTableOfModelsIsWhatPlanMeasures) {
+  const std::string table = contents(kTests / "models" / "README.md");
+  std::size_t models = 0, at = table.find("| model |");
+  for (const fs::path& path : std::set<fs::path>(fs::directory_iterator(kTests / "models"), {})) {
+    const std::string name = path.filename().string();
+    const bool packed = path.extension() == ".gz";
+    if (name.find(".edge.txt") == std::string::npos) continue;
+    const std::string unpacked = packed ? file_with("unpacked.txt", "") : path.string();
+    ASSERT_EQ(packed ? std::system(("gzip -dc " + path.string() + " > " + unpacked).c_str()) : 0, 0);
+    const auto placements = json_of("plan " + unpacked)["placements"];
+    std::string rows = "| " + name.substr(0, name.find('.')) + " ";
+    for (const std::string placement : {"end", "earliest", "forwarded", "coalesced"})
+      rows += (placement == "end" ? "" : "|  ") + row_of(placement, placements[placement]) + "\n";
+    at = table.find(rows, at);
+    ASSERT_NE(at, std::string::npos) << "python tests/models/memory_table.py makes it anew; missing or not in order:\n" << rows;
+    at += rows.size();
+    ++models;
+  }
+  EXPECT_GE(models, 24u);
+  EXPECT_EQ(at, table.size()) << "rows of what is not there";
 }
 
 TEST(Cli, ALongerSearchIsNoWorse) {
