@@ -1,9 +1,11 @@
 """The effects of the operators, against real tensors; and that the comparison can fail."""
 
 import copy
+import os
 
 import honesty
 import pytest
+import torch
 
 pytestmark = pytest.mark.xdist_group("honesty")  # torch's samples take long to import: in one process
 
@@ -53,3 +55,15 @@ def test_a_planted_lie_is_found(rows, name):
     for rule in row["rules"]:
         PLANTED[name](rule)
     assert [bool(v["lies"]) for v in honesty.run([row])] == [True]
+
+
+def test_an_operator_that_ends_the_process_is_survived(rows):
+    library = torch.library.Library("bridge_crash", "FRAGMENT")
+    library.define("abort(Tensor x) -> Tensor")
+    library.impl("abort", lambda x: os.abort(), "CPU")
+    named = {"aten::neg": "judged", "bridge_crash::abort": "crashes on an argument drawn"}
+    neg = next(r for r in rows if r["op"] == "aten::neg")
+    crash = {**copy.deepcopy(neg), "op": "bridge_crash::abort"}
+    verdicts = list(honesty.run([neg, crash, neg]))
+    assert [named[v["op"]] for v in verdicts] == [v["why"] or "judged" for v in verdicts]
+    assert [v["op"] for v in verdicts] == ["aten::neg", "bridge_crash::abort", "aten::neg"]

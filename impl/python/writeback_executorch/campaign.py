@@ -25,19 +25,21 @@ def failures_in(folder):
     return [(path.parent.name, path) for path in found]
 
 
-FUNCTIONAL, IN_PLACE, SHARED, WRITTEN_TWICE, OPAQUE = (
+FUNCTIONAL, IN_PLACE, SHARED, WRITTEN_TWICE, OPAQUE, REINPLACED = (
     "functional", "with views or in-place ops", "with buffers that share a storage", "with a target that is written back twice",
-    "with an op that does more than its schema says")
+    "with an op that does more than its schema says", "with a result in the storage of an argument")
 
 
-def class_of(module, signature, alias):
+def class_of(module, signature, request):
     """What the pass can meet in ExecuTorch, or why it cannot: torch.export gives a target one write-back and believes schemas, to_edge
-    leaves no views, and to_executorch gives every buffer a storage of its own."""
+    leaves no views, and to_executorch gives every buffer a storage of its own; only its reinplace pass lets results share one."""
     targets = [s.target for s in signature.output_specs if s.kind in MUTATIONS]
     if len(set(targets)) < len(targets):
         return WRITTEN_TWICE
-    if alias:
+    if request["alias"]:
         return SHARED
+    if request["share_alloc"]:
+        return REINPLACED
     if any(opaque.is_without_kernel(n) for n in module.graph.nodes):
         return OPAQUE
     return FUNCTIONAL if findings.is_functional(module) else IN_PLACE
@@ -47,7 +49,7 @@ def judged(path, request, server):
     """(finding or None, why not, class of the program)."""
     programs.define_ops(request["schemas"])
     module, signature = programs.read_json(request["program"])
-    where = class_of(module, signature, request["alias"])
+    where = class_of(module, signature, request)
     try:
         found = confirm.confirmed(request, server.reply(request))
     except BridgeError as e:
