@@ -39,6 +39,9 @@ constexpr std::array<std::string_view, kFeatureCount> kNames{"no write-backs",
                                                              "trusted custom op",
                                                              "later alias",
                                                              "later alias chain",
+                                                             "later alias is an output",
+                                                             "later alias shares its allocation",
+                                                             "value whose storage as_strided reads",
                                                              "shared allocation",
                                                              "metadata reader",
                                                              "write only",
@@ -70,7 +73,8 @@ class Walk {
         effects_(program, options),
         storages_(graph_.value_count()),
         depth_(graph_.value_count()),
-        written_(graph_.value_count()) {}
+        written_(graph_.value_count()),
+        restrided_(graph_.value_count()) {}
 
   Features run() {
     placeholders();
@@ -135,9 +139,12 @@ class Walk {
     if (effects_.has(n, Trait::later_alias)) {
       set(Feature::later_alias);
       const ValueId base = effects_.operands(n).front().value;
-      set(Feature::later_alias_chain, !graph_.is_placeholder(base) && effects_.has(graph_.producer_of(base), Trait::later_alias));
+      set(Feature::later_alias_chain, is_later_alias(base));
       shared |= storages_[index_of(base)];
     }
+    const std::int32_t shares = effects_.shares_allocation_of(n);
+    set(Feature::later_alias_shared, shares >= 0 && is_later_alias(effects_.operands(n)[static_cast<std::size_t>(shares)].value));
+    if (program_.target(node).name == "as_strided") restrided_[index_of(effects_.operands(n).front().value)] = true;
     depth_[index_of(v)] = writes ? 0 : depth;
     written_[index_of(v)] = writes;
     storages_[index_of(v)] = shared != 0 ? shared : Bits{1} << (32 + index_of(n) % 32);
@@ -147,6 +154,10 @@ class Walk {
       set(Feature::partial_overlap, base != nullptr && !writes && cells(*meta) < cells(*base));
       set(Feature::self_overlap, base != nullptr && !writes && cells(*meta) > cells(*base));
     }
+  }
+
+  bool is_later_alias(ValueId v) const {
+    return !graph_.is_placeholder(v) && effects_.has(graph_.producer_of(v), Trait::later_alias);
   }
 
   void written(ValueId v) { set(Feature::in_place_chain, written_[index_of(v)]); }
@@ -176,6 +187,7 @@ class Walk {
       set(Feature::mutated_parameter, kind == InputKind::parameter);
       set(Feature::value_is_placeholder, graph_.is_placeholder(w.value));
       set(Feature::value_is_view, depth_[index_of(w.value)] > 0);
+      set(Feature::restrided_value, restrided_[index_of(w.value)]);
       const TensorMeta* to = tensor_meta(graph_.meta_of(w.target));
       const TensorMeta* from = tensor_meta(graph_.meta_of(w.value));
       set(Feature::cast, to != nullptr && from != nullptr && to->dtype != from->dtype);
@@ -193,8 +205,9 @@ class Walk {
     }
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
       const ValueId* v = as_value(graph_.outputs[i]);
-      if (v != nullptr && !is_mutation(program_.output_specs[i].kind))
-        set(Feature::output_aliases_target, (storages_[index_of(*v)] & targets) != 0);
+      if (v == nullptr || is_mutation(program_.output_specs[i].kind)) continue;
+      set(Feature::output_aliases_target, (storages_[index_of(*v)] & targets) != 0);
+      set(Feature::later_alias_output, is_later_alias(*v));
     }
     for (std::size_t n = 0; n < graph_.nodes.size(); ++n) set(Feature::dead_node, !used(graph_.result_of(node_id(n))));
   }
@@ -202,9 +215,10 @@ class Walk {
   const Program& program_;
   const Graph& graph_;
   Effects effects_;
-  std::vector<Bits> storages_;  ///< placeholders below bit 32, fresh results above, both modulo 32
-  std::vector<int> depth_;      ///< views since the storage's root
-  std::vector<bool> written_;   ///< the result of a write
+  std::vector<Bits> storages_;   ///< placeholders below bit 32, fresh results above, both modulo 32
+  std::vector<int> depth_;       ///< views since the storage's root
+  std::vector<bool> written_;    ///< the result of a write
+  std::vector<bool> restrided_;  ///< as_strided reads of its storage
   Features features_;
 };
 

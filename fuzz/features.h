@@ -41,6 +41,9 @@ enum class Feature : std::uint8_t {
   trusted_custom,
   later_alias,
   later_alias_chain,
+  later_alias_output,
+  later_alias_shared,
+  restrided_value,
   share_allocation,
   metadata_reader,
   write_only,
@@ -56,7 +59,7 @@ enum class Feature : std::uint8_t {
   clobbered,
   lowering_hazard
 };
-constexpr std::size_t kFeatureCount = 43;
+constexpr std::size_t kFeatureCount = 46;
 std::string_view name_of(Feature);
 
 using Features = std::bitset<kFeatureCount>;

@@ -37,7 +37,7 @@ void build(const Engine& engine, const fs::path& folder) {
 /// `arguments` go before the folder of seeds.
 void run_seeds(const fs::path& folder, const std::string& arguments) {
   const fs::path out = folder / "out";
-  for (const std::string name : {"placement", "checker", "text", "json", "archive"}) {
+  for (const std::string name : {"placement", "checker", "memory", "text", "json", "archive"}) {
     const fs::path target = out / ("fuzz_" + name), seeds = folder / "seeds" / name;
     ASSERT_TRUE(fs::exists(target)) << target;
     EXPECT_TRUE(fs::exists(out / ("fuzz_" + name + ".options")));
