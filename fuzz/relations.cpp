@@ -24,6 +24,13 @@ bool slots_related(const Placement& original, const Placement& changed, const Sl
   return true;
 }
 
+/// The same copies read temporaries.
+bool read_alike(const Placement& a, const Placement& b) {
+  return std::ranges::equal(a.copies, b.copies, [](const PlacedCopy& x, const PlacedCopy& y) {
+    return x.temporary.has_value() == y.temporary.has_value();
+  });
+}
+
 /// The same, of one make: each copy and output reads what it read, and temporaries stand where they stood.
 bool related(const Placement& original, const Placement& changed, const SlotMap& slots) {
   if (!slots_related(original, changed, slots) || original.outputs_read_first != changed.outputs_read_first) return false;
@@ -136,13 +143,14 @@ std::optional<Relation> with_swapped_neighbours(const Program& program, const Op
   Edit edit(program);
   std::swap(edit.nodes[at], edit.nodes[at + 1]);
   // A copy that stood between or behind the two may follow the node that blocks it; all others stay. Where that lets one of them
-  // stand earlier, another temporary may break their cycle.
+  // stand earlier, another temporary may break their cycle, and nothing but the number of temporaries is the same.
   const SlotMap slots = [at](std::size_t x, std::size_t y) {
     const bool here = x == at + 1 || x == at + 2;
     return here ? y == at + 1 || y == at + 2 : x == y;
   };
-  return Relation{"neighbours swapped", apply(program, edit),
-                  [slots](const Placement& a, const Placement& b) { return slots_related(a, b, slots); }};
+  return Relation{"neighbours swapped", apply(program, edit), [slots](const Placement& a, const Placement& b) {
+                    return read_alike(a, b) ? slots_related(a, b, slots) : a.temporaries.size() == b.temporaries.size();
+                  }};
 }
 
 }  // namespace writeback::fuzz

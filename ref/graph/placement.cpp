@@ -331,7 +331,10 @@ Program with_explicit_copies(const Program& program, const Placement& placement,
   Program result = program;
   renumber(result, new_index);
   const TargetId copy = result.intern(copy_target()), clone = result.intern(clone_target());
-  std::vector<ValueId> temporaries(placement.temporaries.size());
+  std::vector<ValueId> temporaries(placement.temporaries.size());  // known beforehand: a wrong placement reads them too early
+  for (std::size_t i = 0; i < insertions.size(); ++i) {
+    if (!insertions[i].is_copy) temporaries[insertions[i].index] = value_id(inputs + index_of(insertions[i].at.slot) + i);
+  }
   const std::optional<Rebound> rebound = temporaries.empty() ? std::nullopt : std::optional<Rebound>(program);
   Names names(program.graph);
   std::vector<Node> nodes;
@@ -339,7 +342,6 @@ Program with_explicit_copies(const Program& program, const Placement& placement,
 
   const auto insert_temporary = [&](std::uint32_t index) {
     const Temporary& t = placement.temporaries[index];
-    temporaries[index] = value_id(inputs + nodes.size());
     nodes.push_back(call(clone, names.fresh(t.name.empty() ? "clone" : t.name), {value_id(new_index[index_of(t.of)])},
                          meta_of_clone(rebound->meta_at(t.of, t.at.slot))));
   };

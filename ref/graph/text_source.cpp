@@ -40,6 +40,13 @@ struct Prefix {
   std::size_t size = 0;
 };
 
+bool has_plain_start(Cursor cursor) {
+  for (; !cursor.at_end(); cursor.next_line()) {
+    if (kind_of_line(trimmed(cursor.this_line())) != LineKind::other) return true;
+  }
+  return false;
+}
+
 Prefix find_prefix(std::string_view text) {
   for (Cursor cursor(text); !cursor.at_end(); cursor.next_line()) {
     const std::string_view line = cursor.this_line();
@@ -47,7 +54,8 @@ Prefix find_prefix(std::string_view text) {
     const std::size_t start = start_in_line(line);
     if (start == std::string_view::npos) continue;
     const std::string_view before = trimmed(line.substr(0, start));
-    if (before.starts_with('#') && before != "#") continue;  // a comment that speaks of a program
+    // A comment that speaks of a program is no prefix of one.
+    if (before.starts_with('#') && (before != "#" || has_plain_start(cursor))) continue;
     const std::size_t space = before.find_last_of(" \t");
     const std::string_view mark = space == std::string_view::npos ? before : before.substr(space + 1);
     // A prefix ends in `>`, `|`, `#`, `]`: a word before the program is a sentence about it.

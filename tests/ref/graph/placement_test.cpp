@@ -61,6 +61,14 @@ TEST(Placement, CopiesAndTemporariesStandInTheirSlots) {
   EXPECT_EQ(placed.graph.outputs, (std::vector<Argument>{value_id(6), value_id(8), value_id(5)}));
 }
 
+TEST(Placement, ACopyBeforeItsTemporaryReadsItAllTheSame) {
+  Placement p = early();
+  p.copies[0].at = {slot_at(0), 0};
+  const Program placed = with_explicit_copies(two_buffers(), p);
+  EXPECT_EQ(names(placed), (std::vector<std::string>{"copy_", "y", "clone", "clone_1", "z", "copy__1"}));
+  EXPECT_EQ(placed.graph.nodes[0].args, (std::vector<Argument>{value_id(0), value_id(5)}));
+}
+
 /// t_ turns its argument itself, whatever the program says of it at its birth; an element picked twice is one tensor.
 TEST(Placement, ATemporaryHasTheGeometryOfItsValueByThen) {
   const Program p = read_text(R"(ExportedProgram:

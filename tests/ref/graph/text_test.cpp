@@ -230,6 +230,15 @@ TEST(Text, QuotingLogPrefixesFencesAndColoursAreSkipped) {
   EXPECT_EQ(read_text(coloured).graph, small_readable().graph);
 }
 
+TEST(Text, AProgramBehindHashesIsReadWhereThereIsNoOther) {
+  const std::string code = readable("        y = torch.ops.aten.add.Tensor(b_a, x);  b_a = x = None\n        return (y,)\n");
+  std::string hashed;
+  std::istringstream lines(code);
+  for (std::string line; std::getline(lines, line);) hashed += "# " + line + "\n";
+  EXPECT_EQ(read_text(hashed).graph, small_readable().graph);
+  EXPECT_EQ(read_text("# class Old(torch.nn.Module):\n" + code).graph, small_readable().graph);
+}
+
 TEST(Text, UnliftedModuleHasItsStateAsBuffers) {
   const Program p = read_text(R"(class GraphModule(torch.nn.Module):
     def forward(self, x):
