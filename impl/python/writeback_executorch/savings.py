@@ -1,7 +1,7 @@
 """python -m writeback_executorch.savings PROGRAM...: what early copies save, a row of Markdown for each .pt2 file.
 
 The columns are the bytes that ExecuTorch's own planner plans when one correction or saving of early.py after the other is switched on,
-the lower bound of the forwarded program that `writeback plan` gives, and what is saved of the bytes beyond the state itself (which no
+the lower bound of the coalesced program that `writeback plan` gives, and what is saved of the bytes beyond the state itself (which no
 placement can save). A star says that ExecuTorch's runtime does not give eager PyTorch's outputs or state over three calls.
 """
 
@@ -20,9 +20,9 @@ COLUMNS = {"as released": None, "early": EARLY, "specs corrected": {**EARLY, "co
 
 
 def bound_of(edge):
-    """The largest sum of live bytes of the edge program with its copies early and later readers forwarded."""
+    """The largest sum of live bytes of the edge program with later readers forwarded and values born in their targets."""
     answer = json.loads(tool.run(["plan", "-", "--json"], programs.text_of(edge.exported_program()), accept=(0, 1)))
-    return answer["placements"]["forwarded"]["bound"]
+    return answer["placements"]["coalesced"]["bound"]
 
 
 def row(path):
