@@ -68,9 +68,7 @@ std::string fault_of(const Planned& released, const Planned& fixed) {
   return names[violation->first] + " and " + names[violation->second];
 }
 
-bool is_copy_or_clone(const LoweredNode& node) {
-  return node.kind == LoweredNode::Kind::in_place && node.name.rfind("copy_", 0) == 0;
-}
+bool is_copy(const LoweredNode& node) { return node.kind == LoweredNode::Kind::in_place && node.name.rfind("copy_", 0) == 0; }
 
 void describe(const LoweredGraph& graph, const ExecutorchPlan& plan, const PlanBuffers& buffers, const Allocation& best,
               Measurement& result) {
@@ -81,19 +79,19 @@ void describe(const LoweredGraph& graph, const ExecutorchPlan& plan, const PlanB
     tensor.buffer = buffers.buffers[buffers.owner[i]];
     tensor.offset = best.offsets[buffers.owner[i]];
   }
-  std::vector<bool> written(graph.specs.size(), false);
+  std::vector<bool> state(graph.specs.size(), false);
   for (std::size_t step = 0; step < graph.nodes.size(); ++step) {
     const LoweredNode& node = graph.nodes[step];
     result.steps.push_back(node.name);
-    if (!is_copy_or_clone(node)) continue;
-    result.copy_steps.push_back(static_cast<std::int64_t>(step));
-    for (std::uint32_t s : node.specs) {
-      result.bytes_copied += graph.specs[s].bytes;
-      written[s] = true;
+    const bool copies = is_copy(node);
+    if (copies) result.copy_steps.push_back(static_cast<std::int64_t>(step));
+    for (const std::uint32_t s : node.specs) {
+      if (copies) result.bytes_copied += graph.specs[s].bytes;
+      if (copies || node.mutable_buffer || node.mutated_input) state[s] = true;
     }
   }
   for (std::size_t i = 0; i < plan.specs.size(); ++i) {
-    if (written[plan.specs[i].spec]) result.tensors[buffers.owner[i]].write_back_target = true;
+    if (state[plan.specs[i].spec]) result.tensors[buffers.owner[i]].is_state = true;
   }
 }
 

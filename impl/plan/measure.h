@@ -27,7 +27,7 @@ struct Tensor {
   std::string name;
   Buffer buffer;
   std::int64_t offset = 0;
-  bool write_back_target = false;
+  bool is_state = false;  ///< a mutated buffer or input, or the target of a copy
 };
 
 struct Measurement {
@@ -38,7 +38,7 @@ struct Measurement {
   std::int64_t best = 0;
   Bound bound;
   std::string bound_at;                                     ///< the node at whose step the bound is reached
-  std::int64_t bytes_copied = 0;                            ///< by the write-back copies and temporaries of one run
+  std::int64_t bytes_copied = 0;                            ///< by the copy_ nodes of one run; temporaries do not count
   std::vector<Tensor> tensors;                              ///< by the right lifetimes; offsets of the best plan
   std::vector<std::string> steps;                           ///< the node of each step
   std::vector<std::int64_t> copy_steps;                     ///< steps that are write-back copies

@@ -85,11 +85,13 @@ class Page {
   std::string copies_table() const {
     const SlotNames slots(program_);
     std::string html =
-        "<div class=\"scroll\"><table>\n<tr><th>target</th><th>value</th><th>end</th><th>earliest</th><th>after</th></tr>\n";
+        "<div class=\"scroll\"><table>\n<tr><th>target</th><th>value</th><th class=\"number\">end</th><th "
+        "class=\"number\">earliest</th>"
+        "<th>after</th></tr>\n";
     for (std::size_t i = 0; i < result_.write_backs.size(); ++i) {
       const WriteBack& w = result_.write_backs[i];
       const PlacedCopy& c = result_.placement.copies[i];
-      html += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+      html += fmt::format("<tr><td>{}</td><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td>{}</td></tr>\n",
                           html_escaped(program_.graph.name_of(w.target)), html_escaped(program_.graph.name_of(w.value)),
                           slots.number(slots.end()), c.in_place ? "-" : std::to_string(slots.number(c.at.slot)),
                           c.in_place ? "in place" : html_escaped(slots.after(c.at.slot)));

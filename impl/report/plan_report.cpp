@@ -94,22 +94,36 @@ Scale scale_of(const Measurement& m) {
   return {std::max<double>(1, static_cast<double>(m.steps.size())), std::max<double>(1, static_cast<double>(m.best))};
 }
 
+struct Box {
+  double x, y, width, height;
+};
+
+Box box_of(const Tensor& t, const Scale& s) {
+  const double x = s.x(static_cast<double>(t.buffer.begin)), y = s.y(static_cast<double>(t.offset + t.buffer.bytes));
+  return {x, y, s.x(static_cast<double>(t.buffer.end)) - x, s.y(static_cast<double>(t.offset)) - y};
+}
+
 void draw_tensors(std::string& svg, const Measurement& m, const Scale& s) {
   for (const Tensor& t : m.tensors) {
     if (t.buffer.bytes == 0) continue;
-    const double x = s.x(static_cast<double>(t.buffer.begin)), y = s.y(static_cast<double>(t.offset + t.buffer.bytes));
-    const double w = s.x(static_cast<double>(t.buffer.end)) - x, h = s.y(static_cast<double>(t.offset)) - y;
+    const Box box = box_of(t, s);
     fmt::format_to(
         std::back_inserter(svg),
         "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"><title>{}: {} bytes at {}, steps {} to "
         "{}</title></rect>\n",
-        t.write_back_target ? "state" : "value", x, y, w, h, html_escaped(t.name), with_commas(t.buffer.bytes),
+        t.is_state ? "state" : "value", box.x, box.y, box.width, box.height, html_escaped(t.name), with_commas(t.buffer.bytes),
         with_commas(t.offset), t.buffer.begin, t.buffer.end - 1);
-    constexpr double kCharacter = 6.7, kLine = 13;
-    if (h >= kLine && w >= kCharacter * static_cast<double>(t.name.size()) + 6) {
-      fmt::format_to(std::back_inserter(svg), "<text x=\"{:.1f}\" y=\"{:.1f}\" pointer-events=\"none\">{}</text>\n", x + 3,
-                     y + h / 2 + 4, html_escaped(t.name));
-    }
+  }
+}
+
+/// Above the lines of the copies, where they fit into their rectangles.
+void draw_names(std::string& svg, const Measurement& m, const Scale& s) {
+  constexpr double kCharacter = 6.7, kLine = 13;
+  for (const Tensor& t : m.tensors) {
+    const Box box = box_of(t, s);
+    if (box.height < kLine || box.width < kCharacter * static_cast<double>(t.name.size()) + 6) continue;
+    fmt::format_to(std::back_inserter(svg), "<text x=\"{:.1f}\" y=\"{:.1f}\" pointer-events=\"none\">{}</text>\n", box.x + 3,
+                   box.y + box.height / 2 + 4, html_escaped(t.name));
   }
 }
 
@@ -170,16 +184,24 @@ std::string picture(const NamedMeasurement& named, bool standalone) {
   }
   draw_tensors(svg, m, scale);
   draw_copies(svg, m, scale);
+  draw_names(svg, m, scale);
+  draw_labels(svg, m, scale);  // with the frame, on which the bound may lie
   draw_live_curve(svg, m, scale);
-  draw_labels(svg, m, scale);
   return svg + "</svg>\n";
+}
+
+std::string legend(std::string_view colour, std::string_view meaning) {
+  return fmt::format("<span class=\"key\"><i style=\"background:var(--{})\"></i>{}</span>", colour, meaning);
 }
 
 std::string html_table(const std::vector<std::vector<std::string>>& rows) {
   std::string html = "<div class=\"scroll\"><table>\n";
   for (std::size_t r = 0; r < rows.size(); ++r) {
     html += "<tr>";
-    for (const std::string& cell : rows[r]) html += fmt::format("<{0}>{1}</{0}>", r == 0 ? "th" : "td", html_escaped(cell));
+    for (std::size_t c = 0; c < rows[r].size(); ++c) {
+      const bool number = rows.back()[c].find_first_of("0123456789") == 0;
+      html += fmt::format("<{0}{1}>{2}</{0}>", r == 0 ? "th" : "td", number ? " class=\"number\"" : "", html_escaped(rows[r][c]));
+    }
     html += "</tr>\n";
   }
   return html + "</table></div>\n";
@@ -221,17 +243,13 @@ std::string plan_svg(const NamedMeasurement& named) { return picture(named, true
 std::string plan_html(const std::string& title, const std::vector<NamedMeasurement>& all) {
   std::string body = html_table(rows_of(all, kShownPlanners));
   body +=
-      "<p>Bytes. executorch: its own planner, stale output specs included; executorch-fixed: without them; best: our portfolio; "
-      "bound: "
-      "the most bytes that live at one step. saved: executorch-fixed against the first row's executorch.</p>\n";
+      "<p>Bytes. executorch: its own planner, stale output specs included; executorch-fixed: without them; best: ours; bound: the "
+      "most bytes that live at one step. saved: executorch-fixed against the first row's executorch.</p>\n";
   for (const std::string& sentence : anomalies(all)) body += "<p>" + html_escaped(sentence) + "</p>\n";
   for (const NamedMeasurement& named : all) {
-    body += fmt::format(
-        "<h2>{}: {} bytes</h2>\n<p><span class=\"key\" style=\"background:var(--state);margin-left:0\"></span>state that is "
-        "written back<span class=\"key\" style=\"background:var(--value)\"></span>other tensors<span class=\"key\" "
-        "style=\"background:var(--copy)\"></span>write-back copy<span class=\"key\" "
-        "style=\"background:var(--bound)\"></span>bound</p>\n",
-        html_escaped(named.name), with_commas(named.measurement.best));
+    body += fmt::format("<h2>{}: {} bytes</h2>\n<p>{}{}{}{}</p>\n", html_escaped(named.name), with_commas(named.measurement.best),
+                        legend("state", "state that is written back"), legend("value", "other tensors"),
+                        legend("copy", "write-back copy"), legend("bound", "bound"));
     body += "<div class=\"picture\">" + picture(named, false) + "</div>\n";
     body += "<p>" + html_escaped(peak_line(named)) + "</p>\n";
   }
