@@ -169,7 +169,7 @@ void SymbolicRun::write(const Alternatives& some, const expr& when, const expr& 
 
 void SymbolicRun::run(const Step& s) {
   if (s.idle) return;
-  if (s.born_leaf >= 0) throw NotModelled("results born in a placeholder are not modelled");
+  if (s.born_leaf >= 0) require_born_apart(s);
   switch (s.movement) {
     case Movement::none:
       return s.group > 0 ? compute_elements(s) : compute(s);
@@ -245,7 +245,8 @@ void SymbolicRun::bind_result(const Step& s, const ResultStep& r, std::uint32_t 
   Alternatives elsewhere = results_elsewhere(s, r, i, nth);
   expr is_fresh = yes();
   for (const Alternative& a : elsewhere) is_fresh = both(is_fresh, !a.when);
-  Alternatives own = under(is_fresh, fresh(steps_.leaf(leaf).shape));
+  const bool born = s.born_leaf >= 0;
+  Alternatives own = born ? tensor(static_cast<std::uint32_t>(s.born_leaf)) : under(is_fresh, fresh(steps_.leaf(leaf).shape));
   if (s.shares >= 0 && lowers_) {
     const Alternatives& base = tensor(steps_.operands(s)[static_cast<std::uint32_t>(s.shares)].leaves.first);
     const expr shares = lowered(s);
@@ -255,6 +256,21 @@ void SymbolicRun::bind_result(const Step& s, const ResultStep& r, std::uint32_t 
   if (!is_fresh.is_false()) blocks.push_back({leaf - s.first_leaf, yes(), own});
   append(elsewhere, own);
   bind(leaf, std::move(elsewhere));
+}
+
+/// A result born over an operand that the op still reads would have cells of any content; where the operand is the very tensor and
+/// read cell by cell it has not.
+void SymbolicRun::require_born_apart(const Step& s) const {
+  if (s.movement != Movement::none) throw NotModelled("copies and views born in a placeholder are not modelled");
+  const auto overwrites = [&](const Tensor& read, const Tensor& born, bool cellwise) {
+    return read.storage == born.storage && !(cellwise && regions_.same(read.region, born.region));
+  };
+  for (const OperandStep& operand : steps_.operands(s))
+    for (std::uint32_t i = 0; i < operand.leaves.count && operand.reads; ++i)
+      for (const Alternative& read : tensor(operand.leaves.first + i))
+        for (const Alternative& born : tensor(static_cast<std::uint32_t>(s.born_leaf)))
+          if (overwrites(read.tensor, born.tensor, operand.cellwise))
+            throw NotModelled("results born over what they are computed from are modelled only cell by cell");
 }
 
 /// t_ and the like: the operand itself, under all its names, gets another geometry.

@@ -102,6 +102,7 @@ class SymbolicRun {
   void evaluate(const ref::Step&, const std::vector<z3::expr>& inputs, const std::vector<Block>&);
   Alternatives results_elsewhere(const ref::Step&, const ref::ResultStep&, std::uint32_t i, std::uint32_t nth);
   void bind_result(const ref::Step&, const ref::ResultStep&, std::uint32_t i, std::uint32_t nth, std::vector<Block>&);
+  void require_born_apart(const ref::Step&) const;
   void rebind(const ref::Step&, std::uint32_t leaf, std::uint32_t source);
   Alternatives views(const ref::Step&, std::uint32_t element, const Alternatives& base) const;
   static std::uint32_t choices_of(const ref::ResultStep&);

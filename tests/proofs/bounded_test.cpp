@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "proofs/process.h"
 #include "proofs/smt.h"
 #include "ref/graph/text.h"
 
@@ -29,6 +32,22 @@ TEST(Bounded, TheSameInOneQueryWithoutTheInvariant) {
   EXPECT_EQ(ask_z3(formulas, 60).sat, Sat::sat);
   formulas.push_back(encoding.claims().back().broken);
   EXPECT_EQ(ask_z3(formulas, 60).sat, Sat::unsat);
+}
+
+/// Every query as DIMACS, solved again with CaDiCaL's own checker looking at each clause that it learns.
+TEST(Bounded, CadicalChecksWhatItDerives) {
+  ProveOptions options;
+  options.solver = Solver::cvc5;
+  options.smt2 = testing::TempDir() + "writeback-bounded";
+  std::size_t proofs = 0;
+  for (const Row& row : prove_steps(1, options)) EXPECT_EQ(row.verdict, Verdict::proved) << row.claim;
+  for (const auto& file : std::filesystem::directory_iterator(options.smt2)) {
+    if (file.path().extension() != ".drat") continue;
+    const std::filesystem::path query = std::filesystem::path(file.path()).replace_extension(".cnf");
+    EXPECT_EQ(run({"cadical", "-q", "-n", "--check", query.string()}, 60).status, 20) << query;
+    ++proofs;
+  }
+  EXPECT_GT(proofs, 20u);
 }
 
 TEST(BoundedLong, WhatIsAcceptedIsSafeForAllProgramsOfFourNodes) { expect_proved(4); }

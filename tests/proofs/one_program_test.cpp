@@ -54,6 +54,26 @@ TEST(OneProgram, IsRefutedWhereACopyStandsBeforeItsValue) {
   EXPECT_EQ(prove_placement(many_choices(1), copy_at(1), {}).verdict, Verdict::refuted);
 }
 
+/// The node writes a, and b gets what a is then.
+Program born_in_its_target() {
+  return read_text(
+      "# born_in: new b_a\nExportedProgram:\n    class GraphModule(torch.nn.Module):\n        def forward(self, b_a: \"f32[2]\", "
+      "b_b: \"f32[2]\"):\n            new: \"f32[2]\" = torch.ops.aten.add.Tensor(b_a, b_b)\n            return (b_a, new)\n\n"
+      "Graph signature: \n    # inputs\n    b_a: BUFFER target='a' persistent=True\n    b_b: BUFFER target='b' persistent=True\n\n"
+      "    # outputs\n    b_a: BUFFER_MUTATION target='b'\n    new: BUFFER_MUTATION target='a'\n\nRange constraints: {}\n");
+}
+
+TEST(OneProgram, WhereAResultIsBornInAPlaceholderThatIsWritten) {
+  Placement placement = copy_at(1);
+  placement.copies.resize(2);
+  placement.copies[1].in_place = true;
+  const Row after = prove_placement(born_in_its_target(), placement, {});
+  EXPECT_EQ(after.verdict, Verdict::proved) << after.note;
+  EXPECT_EQ(after.solver, "z3+cvc5");
+  placement.copies[0].at = {slot_at(0), 0};
+  EXPECT_EQ(prove_placement(born_in_its_target(), placement, {}).verdict, Verdict::refuted);
+}
+
 TEST(OneProgram, LeastIsWhatTheOptimiserFinds) {
   const auto least = prove_least(many_choices(2), copy_at(4), {});
   ASSERT_TRUE(least);
