@@ -61,6 +61,18 @@ TEST(Outside, ACampaignWaitsForTheStart) {
   EXPECT_EQ(summary.skipped, 3u) << summary_text(summary);
 }
 
+/// It may also be exactly its target, which nobody can know: torch copies what it gets.
+TEST(Outside, ACopyOfWhatAnOpaqueOpReturnsIsNotHeldAgainstIt) {
+  Outside tested("python3 " WRITEBACK_TESTS_DIR "/../fuzz/sample_implementation.py", {});
+  const Program program = read_text(
+      "# schema: my::mix(Tensor x, Tensor y) -> Tensor\ndef forward(self, b_a: \"f32[]\", x: \"f32[2]\"):\n"
+      "    t: \"f32[2]\" = torch.ops.my.mix.default(x, b_a)\n    return (t,)\nGraph signature:\n# inputs\n"
+      "b_a: BUFFER target='a' persistent=True\nx: USER_INPUT\n# outputs\nt: USER_INPUT_MUTATION target='x'\n");
+  const Judged judged = judge(tested, program, {}, {});
+  EXPECT_EQ(judged.verdict, Verdict::skipped) << judged.reason;
+  EXPECT_EQ(judged.reason, "what an opaque op returns may be its own target");
+}
+
 TEST(Outside, TheSampleImplementationIsCaughtClobbering) {
   Outside tested("python3 " WRITEBACK_TESTS_DIR "/../fuzz/sample_implementation.py", {});
   const Judged judged = judge(tested, delay_line(), {}, {});
