@@ -67,6 +67,23 @@ TEST(Faults, EachProgramOfTheCorpusFailsWithItsFaultAlone) {
   }
 }
 
+/// What campaigns and engines found in sound implementations, or in the oracle itself, starts the next ones.
+TEST(Faults, ProgramsThatOnceFailedAreRight) {
+  std::size_t programs = 0;
+  for (const auto& file : std::filesystem::directory_iterator(kCorpus)) {
+    if (!file.path().filename().string().starts_with("once_")) continue;
+    const Program program = read_text(content(file.path()));
+    for (const char* name : {"fast", "rewrite"}) {
+      Checks checks;
+      checks.explanation = checks.text = checks.relations = true;
+      const Judged judged = judge(*implementation(name), program, options_of(program), checks);
+      EXPECT_EQ(judged.verdict, Verdict::right) << file.path() << ", " << name << ": " << judged.reason;
+    }
+    ++programs;
+  }
+  EXPECT_GE(programs, 4u);
+}
+
 class EachFault : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EachFault, IsFoundAndMinimised) {
