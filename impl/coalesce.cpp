@@ -3,26 +3,20 @@
 #include <algorithm>
 #include <optional>
 
-#include "impl/region_domain.h"
+#include "impl/placed_program.h"
 #include "impl/rules.h"
 #include "impl/targets.h"
 #include "ref/graph/cellwise.h"
-#include "ref/graph/effects.h"
 #include "ref/graph/well_formed.h"
 
 namespace writeback::impl {
 inline namespace WRITEBACK_BUILD {
 namespace {
 
-class Coalescing {
+class Coalescing : PlacedProgram {
  public:
   Coalescing(const Program& program, const Placement& placement, const Options& options)
-      : program_(program),
-        placement_(placement),
-        effects_(program, options),
-        write_backs_(write_backs(program)),
-        aliases_(aliases_with_values(program, effects_, options, write_backs_, placement)),
-        domain_{aliases_.regions} {}
+      : PlacedProgram(program, placement, options) {}
 
   std::vector<Coalesced> run() const {
     std::vector<Coalesced> found;
@@ -34,13 +28,6 @@ class Coalescing {
   }
 
  private:
-  using Regions = RegionDomain;
-  using Sets = Cells<Regions>;
-
-  Sets cells_of(SetId id) const { return {aliases_.sets.plain(id), aliases_.sets.lowered(id)}; }
-  Sets cells_of(ValueId v) const { return cells_of(aliases_.cells[index_of(v)]); }
-  Regions::Set target_of(std::uint32_t k) const { return aliases_.entries(write_backs_[k].target); }
-
   /// The node that makes the value, as one fresh tensor that could as well be the target.
   std::optional<NodeId> birth_of(std::uint32_t k) const {
     const WriteBack& w = write_backs_[k];
@@ -53,7 +40,7 @@ class Coalescing {
     const bool fresh = results.size() == 1 && results[0].kind == ResultKind::fresh && !results[0].list && entries.size() == 1 &&
                        !entries[0].lowered();
     const bool plain = !effects_.has(n, Trait::opaque) && !effects_.has(n, Trait::subgraph) && !effects_.has(n, Trait::later_alias);
-    const bool fits = same_layout(program_, first, w.target) && same_layout(program_, w.value, w.target);
+    const bool fits = same_layout(first, w.target) && same_layout(w.value, w.target);
     const bool keeps_geometry = aliases_.settled[index_of(first)] == index_of(n) + 1 && aliases_.settled[index_of(w.target)] == 0;
     return fresh && plain && fits && keeps_geometry ? std::optional(n) : std::nullopt;
   }
@@ -111,20 +98,13 @@ class Coalescing {
       for_each_value(program_.graph.outputs[i],
                      [&](ValueId v) { reads_old = reads_old || birth_spoiled_by_read(domain_, target_of(k), cells_of(v)); });
     }
-    return reads_old || leaves_the_program(program_, aliases_, write_backs_[k].value);
+    return reads_old || leaves_the_program(write_backs_[k].value);
   }
 
   bool is_read_before(std::uint32_t output, NodeId birth) const {
     const auto first = std::ranges::find(placement_.outputs_read_first, output, &OutputReadFirst::output);
     return first != placement_.outputs_read_first.end() && !is_after(placement_.temporaries[first->temporary].at, birth);
   }
-
-  const Program& program_;
-  const Placement& placement_;
-  const Effects effects_;
-  const std::vector<WriteBack> write_backs_;
-  const Aliases aliases_;
-  const Regions domain_;
 };
 
 }  // namespace

@@ -4,25 +4,18 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "impl/region_domain.h"
+#include "impl/placed_program.h"
 #include "impl/rules.h"
-#include "ref/graph/effects.h"
-#include "ref/graph/region.h"
-#include "ref/graph/view_geometry.h"
 #include "ref/graph/well_formed.h"
 
 namespace writeback::impl {
 inline namespace WRITEBACK_BUILD {
 namespace {
 
-class Forwarding {
+class Forwarding : PlacedProgram {
  public:
   Forwarding(const Program& program, const Placement& placement, const Options& options)
-      : program_(program),
-        placement_(placement),
-        effects_(program, options),
-        write_backs_(write_backs(program)),
-        aliases_(aliases_with_values(program, effects_, options, write_backs_, placement)) {}
+      : PlacedProgram(program, placement, options) {}
 
   std::vector<Forwarded> run() {
     find_copies();
@@ -41,14 +34,12 @@ class Forwarding {
   }
 
  private:
-  using Regions = RegionDomain;
-
   /// For each value the first copy of it whose target nobody writes afterwards.
   void find_copies() {
     for (std::uint32_t k = 0; k < write_backs_.size(); ++k) {
       const WriteBack& w = write_backs_[k];
       const PlacedCopy& copy = placement_.copies[k];
-      const bool fits = !copy.in_place && !copy.temporary && knows_layout(w) && same_layout(program_, w.value, w.target);
+      const bool fits = !copy.in_place && !copy.temporary && knows_layout(w) && same_layout(w.value, w.target);
       if (!fits || is_spoiled(k)) continue;
       const auto [at, fresh] = copy_of_.emplace(w.value, k);
       if (!fresh && copy.at < placement_.copies[at->second].at) at->second = k;
@@ -67,25 +58,17 @@ class Forwarding {
     return fresh || planted(Fault::forwarded_across_strides);
   }
 
-  Cells<Regions> cells_of(ValueId v) const {
-    const SetId id = aliases_.cells[index_of(v)];
-    return {aliases_.sets.plain(id), aliases_.sets.lowered(id)};
-  }
-
   bool is_spoiled(std::uint32_t k) const {
     if (planted(Fault::forwarded_past_writers)) return false;
-    const Regions domain{aliases_.regions};
     const WriteBack& w = write_backs_[k];
     const Position at = placement_.copies[k].at;
-    const Regions::Set target = aliases_.entries(w.target);
     for (const Touch& touch : aliases_.touches) {
       if (!touch.writes || index_of(touch.node) < index_of(at.slot)) continue;
-      const Cells<Regions> cells{aliases_.sets.plain(touch.cells), aliases_.sets.lowered(touch.cells)};
-      if (forward_spoiled_by_node(domain, cells_of(w.value), {true, {}, cells})) return true;
+      if (forward_spoiled_by_node(domain_, cells_of(w.value), {true, {}, cells_of(touch.cells)})) return true;
     }
     for (std::uint32_t j = 0; j < write_backs_.size(); ++j) {
       const bool later = j != k && !placement_.copies[j].in_place && at < placement_.copies[j].at;
-      if (later && forward_spoiled_by_copy(domain, target, aliases_.entries(write_backs_[j].target))) return true;
+      if (later && forward_spoiled_by_copy(domain_, target_of(k), target_of(j))) return true;
     }
     return false;
   }
@@ -103,54 +86,13 @@ class Forwarding {
     const bool view = effects_.has(n, Trait::later_alias) || std::ranges::any_of(effects_.results(n), [](const ResultEffect& r) {
                         return r.kind == ResultKind::alias || r.kind == ResultKind::may_alias;
                       });
-    return view && !planted(Fault::forwarded_into_output) && leaves_the_program(program_, aliases_, value);
+    return view && !planted(Fault::forwarded_into_output) && leaves_the_program(value);
   }
 
-  const Program& program_;
-  const Placement& placement_;
-  const Effects effects_;
-  const std::vector<WriteBack> write_backs_;
-  const Aliases aliases_;
   std::unordered_map<ValueId, std::uint32_t> copy_of_;
 };
 
-/// Some part of another input's storage: its metadata do not tell which.
-bool lies_in_another(const Program& program, ValueId input) {
-  return std::ranges::any_of(program.alias_groups, [&](const std::vector<AliasMember>& group) {
-    return std::ranges::any_of(group, [&](const AliasMember& m) { return m.value == input && m.geometry; });
-  });
-}
-
 }  // namespace
-
-Aliases aliases_with_values(const Program& program, const Effects& effects, const Options& options,
-                            const std::vector<WriteBack>& write_backs, const Placement& placement) {
-  std::vector<WriteBack> followed = write_backs;
-  for (const WriteBack& w : write_backs) followed.push_back({w.output, w.value, w.value});
-  return walk_aliases(program, effects, options, followed, user_outputs(program, &placement));
-}
-
-bool leaves_the_program(const Program& program, const Aliases& aliases, ValueId value) {
-  const auto cells_of = [&](ValueId v) {
-    const SetId id = aliases.cells[index_of(v)];
-    return Cells<RegionDomain>{aliases.sets.plain(id), aliases.sets.lowered(id)};
-  };
-  bool seen = false;
-  for (std::size_t i = 0; i < program.graph.outputs.size(); ++i) {
-    if (is_mutation(program.output_specs[i].kind)) continue;
-    for_each_value(program.graph.outputs[i],
-                   [&](ValueId v) { seen = seen || seen_by_output(RegionDomain{aliases.regions}, cells_of(value), cells_of(v)); });
-  }
-  return seen;
-}
-
-bool same_layout(const Program& program, ValueId value, ValueId target) {
-  const TensorMeta *a = tensor_meta(program.graph.meta_of(value)), *b = tensor_meta(program.graph.meta_of(target));
-  if (a == nullptr || b == nullptr || a->dtype != b->dtype || a->sizes != b->sizes) return false;
-  if (planted(Fault::forwarded_across_strides)) return true;
-  if (a->storage_offset != b->storage_offset || lies_in_another(program, target)) return false;
-  return (a->strides && a->strides == b->strides) || (has_contiguous_strides(*a) && has_contiguous_strides(*b));
-}
 
 std::vector<Forwarded> forwardable(const Program& program, const Placement& placement, const Options& options) {
   require_well_formed(program);

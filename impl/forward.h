@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "impl/aliases.h"
 #include "impl/place.h"
 #include "impl/planted.h"
 
@@ -19,15 +18,6 @@ struct Forwarded {
 };
 
 inline namespace WRITEBACK_BUILD {
-
-/// The aliases with the values of write-backs followed too, and not only what can overlap a target.
-Aliases aliases_with_values(const Program&, const Effects&, const Options&, const std::vector<WriteBack>&, const Placement&);
-
-/// A user output is the value or may be an alias of it.
-bool leaves_the_program(const Program&, const Aliases&, ValueId value);
-
-/// The same dtype, sizes, strides and place in their storages: one stands for the other to any reader.
-bool same_layout(const Program&, ValueId value, ValueId target);
 
 /// The readers that may be forwarded under `placement`, in program order. A reader is left alone where
 ///   - dtype, sizes or strides of value and target differ, or are not told for one of them;
