@@ -394,23 +394,20 @@ def opinfo_has(op, infos):
     return op._schema.name.split("::")[1].rstrip("_") in infos
 
 
-def work(rows, infos, start, queue):
+def work(rows, infos, start, sender):
+    """Sends without a thread between, so that no verdict is lost where the next operator ends the process."""
     faulthandler.disable()  # a crash is an answer
     for i in range(start, len(rows)):
-        queue.put(("done", judge(rows[i], infos)))
-    queue.put(("end",))
+        sender.send(("done", judge(rows[i], infos)))
+    sender.send(("end",))
 
 
-def next_message(queue, child, seconds):
+def next_message(receiver, seconds):
     """None where the child is gone or gives no sign for so long."""
-    for _ in range(2 * seconds):
-        alive = child.is_alive()
-        try:
-            return queue.get(timeout=0.5)
-        except Exception:  # noqa: BLE001  queue.Empty
-            if not alive:
-                return None
-    return None
+    try:
+        return receiver.recv() if receiver.poll(seconds) else None
+    except EOFError:
+        return None
 
 
 def run(rows, seconds_an_operator=40):
@@ -422,13 +419,15 @@ def run(rows, seconds_an_operator=40):
     fork = multiprocessing.get_context("fork")
     start = 0
     while start < len(rows):
-        queue = fork.Queue()
-        child = fork.Process(target=work, args=(rows, infos, start, queue))
+        receiver, sender = fork.Pipe(duplex=False)
+        child = fork.Process(target=work, args=(rows, infos, start, sender))
         child.start()
-        while (message := next_message(queue, child, seconds_an_operator)) and message[0] == "done":
+        sender.close()  # so that the end of the child is seen
+        while (message := next_message(receiver, seconds_an_operator)) and message[0] == "done":
             yield message[1]
             start += 1
         if message is None:
+            child.join(1)
             why = "does not return" if child.is_alive() else "crashes on an argument drawn"
             yield {"op": rows[start]["op"], "calls": 0, "lies": {}, "notes": {}, "why": why}
             start += 1
