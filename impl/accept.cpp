@@ -73,7 +73,7 @@ class Judge {
       if (i < program_.output_specs.size() && is_mutation(program_.output_specs[i].kind)) continue;
       for_each_value(program_.graph.outputs[i], [&](ValueId v) { check_output(i, v); });
     }
-    if (aliases_.lowered) check_lowering();
+    if (aliases_.lowered || !aliases_.rebased.empty()) check_lowering();
     return std::move(conflicts_);
   }
 

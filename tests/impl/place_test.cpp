@@ -345,5 +345,12 @@ TEST(Accept, ThrowsOnAPlacementOfAnotherProgram) {
   EXPECT_THROW(accept(p, Placement{}), InputError);
 }
 
+TEST(Accept, AChainThatIsRebasedIsNotTakenThoughAllOfItLeavesTheProgram) {
+  const Program program = small_program(
+      "b_a\nt = aten.neg.default(b_a)\nv = aten.view_copy.default(t, [4])\nm = aten.mul_.Scalar(t, 3)\n"
+      "w = aten.view_copy.default(v, [4])\n-> w, v");
+  EXPECT_FALSE(accept(program, Placement{}).empty());
+}
+
 }  // namespace
 }  // namespace writeback::impl
