@@ -90,5 +90,15 @@ TEST(Executorch, FixedPlansAreValidAndReleasedOnesAreNoLowerThanTheirBound) {
   }
 }
 
+TEST(Executorch, ThePortfolioIsWithinOnePercentOfTheBoundOnRealPrograms) {
+  for (const Measurements& m : measurements()) {
+    for (const Placement& placement : {end_placement(m.program), impl::place(m.program).placement}) {
+      const LoweredGraph graph = lower(with_explicit_copies(m.program, placement), {}, {Fidelity::fixed, 16, {}});
+      const std::vector<Buffer> buffers = buffers_of(graph, executorch_greedy(graph, {Fidelity::fixed, 16, true})).buffers;
+      EXPECT_LE(static_cast<double>(portfolio(buffers).total), 1.01 * static_cast<double>(lower_bound(buffers).bytes)) << m.name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace writeback::impl::plan
