@@ -184,7 +184,7 @@ def first_difference(before, after, lowered=False, seeds=range(6), alias=(), sha
         try:
             got = as_run(changed, changed_signature, copied(contents), signature, behaviour, lowered, share)
         except Overlap as e:
-            return f"a copy overlaps what it reads: {e}"
+            return f"a copy overlaps what it reads: {first_line(e)}"
         except RuntimeError as e:
             raise Refused(first_line(e)) from e  # a copy between shapes of the same cells: no device minds, so it is no finding
         said = difference(got, expected)
