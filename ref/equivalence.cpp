@@ -1,5 +1,7 @@
 #include "ref/equivalence.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
@@ -20,10 +22,13 @@ std::vector<std::uint32_t> user_outputs(const Program& p) {
 
 void require_same_interface(const Program& before, const Program& after) {
   const auto &p = before.graph.placeholders, &q = after.graph.placeholders;
-  const bool same = std::ranges::equal(p, q, {}, &Placeholder::name, &Placeholder::name);
-  if (!same) throw InputError("inputs", "the two programs have different inputs");
-  if (user_outputs(before).size() != user_outputs(after).size())
-    throw InputError("outputs", "the two programs have different numbers of user outputs");
+  if (p.size() != q.size()) throw InputError("inputs", fmt::format("the first program has {}, the second {}", p.size(), q.size()));
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    if (p[i].name == q[i].name) continue;
+    throw InputError(fmt::format("input {}", i), fmt::format("the first program has %{}, the second %{}", p[i].name, q[i].name));
+  }
+  const std::size_t m = user_outputs(before).size(), n = user_outputs(after).size();
+  if (m != n) throw InputError("outputs", fmt::format("the first program has {} user outputs, the second {}", m, n));
 }
 
 /// A tensor whose strides are not told has those that `before` tells.

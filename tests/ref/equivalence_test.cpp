@@ -79,8 +79,20 @@ TEST(Equivalent, WhetherTheStridesOfAViewAreToldMakesNoDifference) {
   EXPECT_EQ(equivalent(untold, zeros_like_a_view("view.default(b_a, [3, 2])", "[3, 2]"), {}).verdict, Verdict::unsafe);
 }
 
-TEST(Equivalent, OtherInputsAreRefused) {
-  EXPECT_THROW(equivalent(before(), small_program("b_a z", {"new = add(b_a, z)"}, "new -> b_a, new"), {}), InputError);
+TEST(Equivalent, AnotherInterfaceIsRefusedAndTheDifferenceIsNamed) {
+  const auto message = [](const Program& after) -> std::string {
+    try {
+      equivalent(before(), after, {});
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message(small_program("b_a z", {"new = add(b_a, z)"}, "new -> b_a, new")),
+            "input 1: the first program has %x, the second %z");
+  EXPECT_EQ(message(small_program("b_a", {"new = neg(b_a)"}, "new -> b_a, new")), "inputs: the first program has 2, the second 1");
+  EXPECT_EQ(message(small_program("b_a x", {"new = neg(b_a)"}, "new -> b_a")),
+            "outputs: the first program has 1 user outputs, the second 0");
 }
 
 TEST(Equivalent, ChoicesAreMatchedByTheNamesOfNodes) {
