@@ -476,7 +476,7 @@ std::vector<std::uint64_t> measure(const Program& p) {
 }
 
 Minimized minimize(Implementation& implementation, const Program& program, const Options& base, const Signature& signature,
-                   Checks checks, double seconds) {
+                   const Checks& checks, double seconds) {
   return Minimizer(implementation, base, signature, checks, seconds).run(program);
 }
 

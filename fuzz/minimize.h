@@ -29,7 +29,7 @@ struct Minimized {
 std::vector<std::uint64_t> measure(const Program&);
 
 /// `program` fails with `signature` under `checks`. The program's own `# options:` apply over `base`.
-Minimized minimize(Implementation&, const Program&, const Options& base, const Signature&, Checks, double seconds = 30);
+Minimized minimize(Implementation&, const Program&, const Options& base, const Signature&, const Checks&, double seconds = 30);
 
 /// The names of all reductions, in the order in which they are tried.
 std::vector<std::string> reductions();

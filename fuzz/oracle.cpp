@@ -101,7 +101,7 @@ class Trial {
   }
 
   bool fail(Verdict verdict, const std::string& detail, std::string reason, std::optional<std::uint32_t> copy = std::nullopt,
-            std::string node_kind = "") {
+            const std::string& node_kind = "") {
     judged_.verdict = verdict;
     judged_.copy = copy;
     judged_.reason = std::move(reason);

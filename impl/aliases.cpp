@@ -226,12 +226,11 @@ class Walk {
     Picked picked;
     for_each_getitem(self, [&](ValueId item, std::int64_t index) {
       if (planted(Fault::getitem_index_ignored)) index = 0;
-      if (is_picked_again(picked, index, item)) {
-        return;
-      } else if (results.size() == 1) {
+      const bool is_list = results.size() == 1;
+      const bool there = is_list || (index >= 0 && static_cast<std::size_t>(index) < results.size());  // else it is not well-formed
+      if (is_picked_again(picked, index, item) || !there) return;
+      if (is_list) {
         give_result(n, results[0], index, item);
-      } else if (index < 0 || static_cast<std::size_t>(index) >= results.size()) {
-        return;  // no such return: well-formed programs have none
       } else if (const ResultEffect& result = results[static_cast<std::size_t>(index)]; !result.list) {
         give_result(n, result, 0, item);
       } else {
@@ -441,7 +440,7 @@ std::vector<bool> user_outputs(const Program& program, const Placement* placemen
 }
 
 Aliases walk_aliases(const Program& program, const Effects& effects, const Options& options,
-                     const std::vector<WriteBack>& write_backs, std::vector<bool> returned) {
+                     const std::vector<WriteBack>& write_backs, const std::vector<bool>& returned) {
   Walk walk(program, effects, options, write_backs, returned, false);
   if (walk.run()) return walk.take();
   Walk coarse(program, effects, options, write_backs, returned, true);

@@ -131,6 +131,7 @@ class Comparison {
 
   std::vector<std::uint8_t> choices_after(std::span<const std::uint8_t> all) const {
     std::vector<std::uint8_t> result;
+    result.reserve(place_of_.size());
     for (const std::size_t place : place_of_) result.push_back(all[place]);
     return result;
   }

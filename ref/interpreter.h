@@ -380,7 +380,6 @@ class Interpreter {
   std::uint32_t choices_of(const ResultStep& r) const {
     switch (r.kind) {
       case ResultKind::may_alias:
-        return r.leaves.count;
       case ResultKind::opaque:
         return r.leaves.count;
       case ResultKind::alias:

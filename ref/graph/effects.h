@@ -66,8 +66,8 @@ class Effects {
   /// Throws InputError where a node is refused (set_, resize_, an out= that must be resized) or its arguments do not fit its
   /// trusted schema.
   Effects(const Program&, const Options&);
-  Effects(Effects&&) = default;
-  Effects& operator=(Effects&&) = default;
+  Effects(Effects&&) noexcept = default;
+  Effects& operator=(Effects&&) noexcept = default;
 
   std::span<const OperandEffect> operands(NodeId n) const {
     return {operands_.data() + record(n).first_operand, record(n).operand_count};
