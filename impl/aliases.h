@@ -78,7 +78,8 @@ struct Aliases {
 std::vector<bool> user_outputs(const Program&, const Placement* = nullptr);
 
 /// `returned`: the user outputs, whose view_copy stays a copy. Throws InputError where a node writes a tensor that overlaps itself.
-Aliases walk_aliases(const Program&, const Effects&, const Options&, const std::vector<WriteBack>&, const std::vector<bool>& returned);
+Aliases walk_aliases(const Program&, const Effects&, const Options&, const std::vector<WriteBack>&,
+                     const std::vector<bool>& returned);
 
 }  // namespace WRITEBACK_BUILD
 }  // namespace writeback::impl

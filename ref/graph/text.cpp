@@ -73,10 +73,22 @@ class TextReader {
         signature = true;
         cursor_.skip_blanks();
       }
+      if (!signature && (cursor_.looking_at("# inputs") || cursor_.looking_at("# outputs"))) {
+        sections();
+        signature = true;
+      }
       if (cursor_.take("Range constraints:")) text::read_ranges(cursor_, program_);
       cursor_.next_line();
     }
     return signature;
+  }
+
+  /// A signature whose head was cut away, perhaps with its inputs.
+  void sections() {
+    text::Signature signature = text::read_signature(cursor_);
+    if (signature.inputs.empty()) signature.inputs = text::inferred_inputs(program_.graph);
+    text::bind_signature(signature, cursor_, program_);
+    cursor_.skip_blanks();
   }
 
   text::Source source_;

@@ -218,7 +218,7 @@ void bind_signature(const Signature& signature, const Cursor& cursor, Program& p
   }
 }
 
-void infer_signature(Program& program, Warnings& warnings) {
+std::vector<Named<InputSpec>> inferred_inputs(const Graph& graph) {
   struct Row {
     std::string_view prefix;
     InputKind kind;
@@ -226,17 +226,23 @@ void infer_signature(Program& program, Warnings& warnings) {
   constexpr std::array kPrefixes{Row{"p_", InputKind::parameter}, Row{"b_", InputKind::buffer},
                                  Row{"c_", InputKind::constant_tensor}, Row{"obj_", InputKind::custom_obj},
                                  Row{"token", InputKind::token}};
-  warnings.add("the text has no signature: what an input is was told by its name (p_, b_, c_), and all outputs are user outputs");
-  for (const Placeholder& placeholder : program.graph.placeholders) {
-    InputSpec spec;
+  std::vector<Named<InputSpec>> inputs;
+  for (const Placeholder& placeholder : graph.placeholders) {
+    Named<InputSpec>& input = inputs.emplace_back();
+    input.name = placeholder.name;
     for (const Row& row : kPrefixes) {
       if (!std::string_view(placeholder.name).starts_with(row.prefix)) continue;
-      spec.kind = row.kind;
-      if (row.kind != InputKind::token) spec.target = placeholder.name.substr(row.prefix.size());
+      input.spec.kind = row.kind;
+      if (row.kind != InputKind::token) input.spec.target = placeholder.name.substr(row.prefix.size());
       break;
     }
-    program.input_specs.push_back(std::move(spec));
   }
+  return inputs;
+}
+
+void infer_signature(Program& program, Warnings& warnings) {
+  warnings.add("the text has no signature: what an input is was told by its name (p_, b_, c_), and all outputs are user outputs");
+  for (Named<InputSpec>& input : inferred_inputs(program.graph)) program.input_specs.push_back(std::move(input.spec));
   program.output_specs.resize(program.graph.outputs.size());
 }
 

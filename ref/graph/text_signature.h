@@ -34,6 +34,8 @@ OutputKind output_kind(std::string_view name, const Cursor&, std::size_t positio
 
 /// Gives the program its specs. Throws InputError where the signature does not fit the graph.
 void bind_signature(const Signature&, const Cursor&, Program&);
+/// Inputs told by their names (`p_`, `b_`, `c_`, ...).
+std::vector<Named<InputSpec>> inferred_inputs(const Graph&);
 /// For text without a signature: inputs by their names (`p_`, `b_`, `c_`, ...), outputs as user outputs, with a warning.
 void infer_signature(Program&, Warnings&);
 

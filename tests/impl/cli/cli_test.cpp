@@ -163,6 +163,21 @@ TEST(Cli, PlaceTellsEachCopyByName) {
   EXPECT_EQ(json["clobbered"][0]["by"], "b_a");
 }
 
+/// The first example of the README, pasted as it stands there: a signature without its head, and of it the outputs alone.
+TEST(Cli, TheExampleOfTheReadmeIsPlacedAsTold) {
+  const std::string readme = contents(kTests.parent_path() / "README.md");
+  const auto block = [&](std::size_t from) {
+    const std::size_t begin = readme.find("```\n", from) + 4;
+    return std::pair{readme.substr(begin, readme.find("```", begin) - begin), readme.find("```", begin) + 3};
+  };
+  const auto [in, end] = block(0);
+  const auto [out, after] = block(end);
+  const Answer placed = run("place " + file_with("readme.txt", in), "2>/dev/null");
+  EXPECT_EQ(placed.status, 0);
+  std::istringstream lines(out);
+  for (std::string line; std::getline(lines, line);) EXPECT_NE(placed.out.find(line + "\n"), std::string::npos) << line;
+}
+
 TEST(Cli, APlacementFileIsJudged) {
   const std::string program = corpus("view-copy-read-after.txt");
   auto json = json_of("place " + program);
