@@ -13,7 +13,7 @@ constexpr std::string_view kStyle = R"css(
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1.2rem 1rem 3rem; max-width: 68rem; background: var(--paper); color: var(--ink);
   font: 15px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.35rem; margin: 0 0 .3rem; } h2 { font-size: 1.05rem; margin: 2rem 0 .4rem; }
+h1 { font-size: 1.35rem; margin: 0 0 .3rem; overflow-wrap: anywhere; } h2 { font-size: 1.05rem; margin: 2rem 0 .4rem; }
 p { margin: .3rem 0; color: var(--quiet); }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
