@@ -12,6 +12,7 @@
 #include "impl/plan/executorch.h"
 #include "impl/report/plan_report.h"
 #include "ref/graph/error.h"
+#include "ref/graph/sizes.h"
 
 namespace writeback::cli {
 namespace {
@@ -36,6 +37,7 @@ std::vector<impl::NamedMeasurement> measured(const PlanArguments& args, const Pr
   impl::plan::MeasureOptions settings;
   settings.alignment = args.alignment;
   settings.symbols = symbol_values(args.sizes);
+  check_sizes(program, settings.symbols);
   settings.search_seconds = args.search;
   const auto measurement = [&](const Program& placed) { return impl::plan::measure(placed, options, settings); };
   const Placement earliest = impl::place(program, options).placement;

@@ -39,13 +39,17 @@ class Substitution {
 
 }  // namespace
 
-Program with_sizes(Program program, const std::map<std::string, std::int64_t>& symbols) {
+void check_sizes(const Program& program, const std::map<std::string, std::int64_t>& symbols) {
   for (const auto& [symbol, value] : symbols) {
     const auto range = program.range_constraints.find(symbol);
     if (range == program.range_constraints.end() || (range->second.min <= value && value <= range->second.max)) continue;
     throw InputError("size " + symbol, "expected a number from " + std::to_string(range->second.min) + " to " +
                                            std::to_string(range->second.max) + ", found " + std::to_string(value));
   }
+}
+
+Program with_sizes(Program program, const std::map<std::string, std::int64_t>& symbols) {
+  check_sizes(program, symbols);
   Substitution(symbols).apply(program.graph);
   return program;
 }

@@ -86,7 +86,10 @@ class TextReader {
   /// A signature whose head was cut away, perhaps with its inputs.
   void sections() {
     text::Signature signature = text::read_signature(cursor_);
-    if (signature.inputs.empty()) signature.inputs = text::inferred_inputs(program_.graph);
+    if (signature.inputs.empty()) {
+      warnings_.add("the text tells no inputs: what an input is was told by its name (p_, b_, c_)");
+      signature.inputs = text::inferred_inputs(program_.graph);
+    }
     text::bind_signature(signature, cursor_, program_);
     cursor_.skip_blanks();
   }

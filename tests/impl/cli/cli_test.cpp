@@ -204,6 +204,11 @@ TEST(Cli, RunTakesNumbersForSymbolicSizes) {
   EXPECT_EQ(json["inputs"]["x"].size(), 6u);
   EXPECT_EQ(json["outputs"][0].size(), 6u);
   EXPECT_EQ(run("run " + program + " --size s77=many").status, 2);
+  for (const std::string command : {"run ", "plan "}) {
+    const Answer outside = run(command + program + " --size s77=65");
+    EXPECT_EQ(outside.status, 2) << command;
+    EXPECT_NE(outside.out.find("size s77: expected a number from 2 to 64, found 65"), std::string::npos) << outside.out;
+  }
 }
 
 TEST(Cli, PlanNeedsNoMoreForEarlyCopiesOfTheDecoder) {

@@ -154,6 +154,15 @@ TEST(Text, CodeWithoutSignatureTellsInputsByName) {
   EXPECT_EQ(small_readable().warnings.size(), 1u);
 }
 
+TEST(Text, OutputsAloneTellInputsByNameAndSaySo) {
+  const Program p = read_text(readable("        y = torch.ops.aten.add.Tensor(b_a, x);  b_a = x = None\n        return (y,)\n\n") +
+                              "    # outputs\n    y: BUFFER_MUTATION target='a'\n");
+  EXPECT_EQ(p.input_specs[0].kind, InputKind::buffer);
+  EXPECT_EQ(p.output_specs[0].kind, OutputKind::buffer_mutation);
+  ASSERT_EQ(p.warnings.size(), 1u);
+  EXPECT_EQ(p.warnings[0], "the text tells no inputs: what an input is was told by its name (p_, b_, c_)");
+}
+
 TEST(Text, PrintOfAGraphIsTheSameProgram) {
   const Program p = read_text(R"(graph():
     %b_a : [num_users=1] = placeholder[target=b_a]
