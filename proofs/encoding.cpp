@@ -246,9 +246,6 @@ Tensor Encoding::shared_with(const Tensor& base) const {
   return {base.storage, base.half, logic_.both(base.half, base.first), base.chain};
 }
 
-/// The storage of node n's result lies in another one in the placed run.
-Bool Encoding::moved(std::size_t n) const { return logic_.either(node[n].lowered, node[n].shares); }
-
 void Encoding::lay_out() {
   const Bool no = logic_.constant(false);
   Tensor b{std::vector<Bool>(values(), no), b_half, b_first, std::vector<Bool>(count_, no)};
@@ -271,7 +268,8 @@ void Encoding::lay_out() {
     const Bool a = select(x.a, by_lowering_), b = select(x.b, by_lowering_);
     const Bool of_a = logic_.any({x.is(Kind::view), x.is(Kind::in_place), logic_.both(x.is(Kind::may_alias), x.aliases),
                                   logic_.both(x.is(Kind::opaque), x.result_a)});
-    by_lowering_.push_back(logic_.any({logic_.both(of_a, a), logic_.all({x.is(Kind::opaque), x.result_b, b}), moved(n)}));
+    by_lowering_.push_back(
+        logic_.any({logic_.both(of_a, a), logic_.all({x.is(Kind::opaque), x.result_b, b}), x.lowered, x.shares}));
   }
   for (const SymbolicCopy& c : copy) {
     target_.push_back(select(c.target_b, b, written_[0]));

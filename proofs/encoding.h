@@ -156,11 +156,12 @@ class Encoding {
   Bool over(const Moment&, Time) const;
   Bool has_read(std::size_t r, Time) const;
   Bool stores(std::size_t k, std::size_t storage, std::size_t cell, Time) const;
-  Bool wanted(std::size_t storage, std::size_t cell, Time) const;
-  Bool counterpart(const Memory& placed, std::size_t storage, std::size_t cell) const;
-  Bool cells_differ(const State&, Time) const;
-  Bool links_differ(const State&, Time) const;
+  Bool tensors_differ(const State&, const std::vector<Bool>& value, Time) const;
+  Bool operands_differ(const State&, std::size_t n, Time) const;
+  Bool reader_differs(const State&, std::size_t r, Time) const;
+  Bool inputs_differ(const State&) const;
   Bool targets_differ(const State&, Time) const;
+  Bool value_differs(const State&, std::size_t r, Time) const;
   Bool values_differ(const State&, Time) const;
   Bool ends_differ(const State&) const;
   Bool is_trap(std::size_t k) const;
@@ -194,7 +195,6 @@ class Encoding {
   Tensor view(const Tensor& base, const Bool& half, const Bool& flip) const;
   Tensor result(std::size_t n, const std::vector<Tensor>& tensors, const Tensor& copied) const;
   Tensor shared_with(const Tensor& base) const;
-  Bool moved(std::size_t n) const;
   Bool select(const std::vector<Bool>& which, const std::vector<Bool>& from) const;
   Bool cell_of(const Tensor& t, std::size_t element) const;
   Bool covers(const Tensor& t, std::size_t storage, std::size_t cell) const;

@@ -101,47 +101,38 @@ Bool Encoding::stores(std::size_t k, std::size_t storage, std::size_t cell, Time
   return logic_.all({logic_.no(copy[k].dropped), covers(target_[k], storage, cell), over(done[k], t)});
 }
 
-/// From now on a live node reads the cell, or a reader does, or it is a placeholder's and ends as the nodes leave it.
-Bool Encoding::wanted(std::size_t storage, std::size_t cell, Time t) const {
-  std::vector<Bool> why;
-  for (std::size_t m = t.node; m < count_; ++m) {
-    why.push_back(logic_.all({live_[m], reads_a(m), covers(select(node[m].a, written_), storage, cell)}));
-    why.push_back(logic_.all({live_[m], reads_b(m), covers(select(node[m].b, written_), storage, cell)}));
-  }
-  for (std::size_t r = 0; r < kReaders; ++r)
-    why.push_back(logic_.all({needed(r), logic_.no(has_read(r, t)), covers(select(reader[r].value, written_), storage, cell)}));
-  if (storage < kPlaceholders) {
-    std::vector<Bool> copied;
-    for (std::size_t k = 0; k < kCopies; ++k)
-      copied.push_back(logic_.both(logic_.no(copy[k].dropped), covers(target_[k], storage, cell)));
-    why.push_back(logic_.no(logic_.any(copied)));
-  }
-  return logic_.any(why);
+/// What a node will read as written, and what lies there in the placed run; for a view_copy also what its root holds, since it may
+/// be re-based.
+Bool Encoding::operands_differ(const State& state, std::size_t n, Time t) const {
+  const SymbolicNode& x = node[n];
+  const Tensor a = select(x.a, written_);
+  const Bool computed = logic_.any({x.a.begin(), x.a.begin() + static_cast<std::ptrdiff_t>(kPlaceholders + t.node)});
+  const Bool differs = logic_.any(
+      {logic_.both(reads_a(n), tensors_differ(state, x.a, t)), logic_.both(reads_b(n), tensors_differ(state, x.b, t)),
+       logic_.all({x.is(Kind::view_copy), computed, differ(load(state.written, a), load(state.placed, select(x.a, root_)))})});
+  return logic_.both(live_[n], differs);
 }
 
-/// What a cell of the run as written is in the placed run: the storage of a lowered view_copy lies in its root's, a shared one in
-/// the operand's.
-Bool Encoding::counterpart(const Memory& placed, std::size_t storage, std::size_t cell) const {
-  if (storage < kPlaceholders) return placed[storage][cell];
-  return logic_.choose(moved(storage - kPlaceholders), load(placed, placed_[storage])[cell], placed[storage][cell]);
+/// A value whose content is there holds something else in the placed run.
+Bool Encoding::tensors_differ(const State& state, const std::vector<Bool>& value, Time t) const {
+  return logic_.both(born_before(value, t.node),
+                     differ(load(state.written, select(value, written_)), load(state.placed, select(value, placed_))));
 }
 
-/// Cells that are still wanted hold the same in both runs.
-Bool Encoding::cells_differ(const State& state, Time t) const {
+/// What a reader has still to read.
+Bool Encoding::reader_differs(const State& state, std::size_t r, Time t) const {
+  return logic_.all({needed(r), logic_.no(has_read(r, t)), tensors_differ(state, reader[r].value, t)});
+}
+
+/// An input's cell that no copy writes ends as the nodes leave it.
+Bool Encoding::inputs_differ(const State& state) const {
   std::vector<Bool> broken;
-  for (std::size_t s = 0; s < kPlaceholders + t.node; ++s)
-    for (std::size_t c = 0; c < 2; ++c)
-      broken.push_back(logic_.both(wanted(s, c, t), logic_.differ(state.written[s][c], counterpart(state.placed, s, c))));
-  return logic_.any(broken);
-}
-
-/// What a later view_copy will read as written, its root holds: it may be re-based.
-Bool Encoding::links_differ(const State& state, Time t) const {
-  std::vector<Bool> broken;
-  for (std::size_t m = t.node; m < count_; ++m)
-    for (std::size_t v = 0; v < kPlaceholders + t.node; ++v)
-      broken.push_back(logic_.all({live_[m], node[m].is(Kind::view_copy), node[m].a[v],
-                                   differ(load(state.written, written_[v]), load(state.placed, root_[v]))}));
+  for (std::size_t s = 0; s < kPlaceholders; ++s)
+    for (std::size_t c = 0; c < 2; ++c) {
+      std::vector<Bool> copied;
+      for (std::size_t k = 0; k < kCopies; ++k) copied.push_back(logic_.both(logic_.no(copy[k].dropped), covers(target_[k], s, c)));
+      broken.push_back(logic_.both(logic_.no(logic_.any(copied)), logic_.differ(state.written[s][c], state.placed[s][c])));
+    }
   return logic_.any(broken);
 }
 
@@ -176,13 +167,15 @@ Bool Encoding::values_moved(const State& state, Time t) const {
   return logic_.any(broken);
 }
 
-/// A value holds what its reader should read: at the end all do; before that, those that have been read.
+/// A value that has been read, at the end any, does not hold what its reader should read.
+Bool Encoding::value_differs(const State& state, std::size_t r, Time t) const {
+  const Bool final = t.node == count_ ? logic_.constant(true) : logic_.both(needed(r), has_read(r, t));
+  return logic_.both(final, differ(load(state.written, select(reader[r].value, written_)), meant_[r]));
+}
+
 Bool Encoding::values_differ(const State& state, Time t) const {
   std::vector<Bool> broken;
-  for (std::size_t r = 0; r < kReaders; ++r) {
-    const Bool final = t.node == count_ ? logic_.constant(true) : logic_.both(needed(r), has_read(r, t));
-    broken.push_back(logic_.both(final, differ(load(state.written, select(reader[r].value, written_)), meant_[r])));
-  }
+  for (std::size_t r = 0; r < kReaders; ++r) broken.push_back(value_differs(state, r, t));
   return logic_.any(broken);
 }
 
@@ -295,15 +288,16 @@ void Encoding::run_by_steps() {
   establish_layout();
   establish_order();
   // Backwards: a value that has been read is not written any more. Together: before node n it holds what it holds at the end.
-  for (std::size_t n = count_; n-- > 0;) {
-    State state = any_state(after_slot(n));
-    const Bool before = values_differ(state, after_slot(n));
-    step_as_written(state.written, n);
-    given_ = facts_;
-    give({logic_.no(values_differ(state, after_slot(n + 1)))});
-    give(at_node_[n]);
-    claim(fmt::format("values before node {}", n), before);
-  }
+  for (std::size_t n = count_; n-- > 0;)
+    for (std::size_t r = 0; r < kReaders; ++r) {
+      State state = any_state(after_slot(n));
+      const Bool before = value_differs(state, r, after_slot(n));
+      step_as_written(state.written, n);
+      given_ = facts_;
+      give({logic_.no(value_differs(state, r, after_slot(n + 1)))});
+      give(at_node_[n]);
+      claim(fmt::format("reader {}, value before node {}", r, n), before);
+    }
   given_ = facts_;
   claim_invariant({initial(), initial()}, before_slot(0));
   for (std::size_t n = 0; n <= count_; ++n) {
@@ -327,10 +321,12 @@ void Encoding::run_by_steps() {
 
 /// What relates the two runs at any time.
 std::vector<std::pair<std::string, Bool>> Encoding::invariant_broken(const State& state, Time t) const {
-  return {{"cells", cells_differ(state, t)},
-          {"links", links_differ(state, t)},
-          {"targets", targets_differ(state, t)},
-          {"values in place", values_moved(state, t)}};
+  std::vector<std::pair<std::string, Bool>> broken{
+      {"inputs", inputs_differ(state)}, {"targets", targets_differ(state, t)}, {"values in place", values_moved(state, t)}};
+  for (std::size_t n = t.node; n < count_; ++n)
+    broken.emplace_back(fmt::format("operands of node {}", n), operands_differ(state, n, t));
+  for (std::size_t r = 0; r < kReaders; ++r) broken.emplace_back(fmt::format("value of reader {}", r), reader_differs(state, r, t));
+  return broken;
 }
 
 void Encoding::give(const std::vector<Bool>& more) { given_.insert(given_.end(), more.begin(), more.end()); }
@@ -342,7 +338,7 @@ void Encoding::give_invariant(const State& state, Time t) {
 
 void Encoding::claim_invariant(const State& state, Time t) {
   for (const auto& [name, broken] : invariant_broken(state, t))
-    claim(fmt::format("{} {} slot {}", name, t.slot_is_over ? "after" : "before", t.node), broken);
+    claim(fmt::format("{} slot {}, {}", t.slot_is_over ? "after" : "before", t.node, name), broken);
 }
 
 /// What must never hold, given what has been claimed before in this step.
