@@ -22,18 +22,20 @@ std::vector<Row> prove_steps(std::size_t nodes, const ProveOptions& options) {
   const Workspace workspace(options.smt2);
   z3::expr_vector all = vector_of(context, encoding.assumptions());
   std::vector<Row> rows;
+  const auto add = [&](const Query& query) {
+    rows.push_back(decide(query, Second::cadical, options, workspace));
+    if (options.progress) options.progress(rows.back(), encoding.claims().size() + 1);
+  };
   for (const Claim& claim : encoding.claims()) {
     z3::expr_vector assumptions = vector_of(context, encoding.assumptions());
     for (const Bool& given : claim.given) {
       assumptions.push_back(given);
       all.push_back(given);
     }
-    rows.push_back(decide({fmt::format("bounded {}, {}", nodes, claim.name), assumptions, !claim.broken, false}, Second::cadical,
-                          options, workspace));
+    add({fmt::format("bounded {}, {}", nodes, claim.name), assumptions, !claim.broken, false});
   }
   // Not vacuous: what each step assumes is a part of what a run of some program satisfies.
-  rows.push_back(
-      decide({fmt::format("bounded {}, some program", nodes), all, logic.constant(true)}, Second::cadical, options, workspace));
+  add({fmt::format("bounded {}, some program", nodes), all, logic.constant(true)});
   return rows;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,13 +24,6 @@ std::string_view name_of(Verdict);
 /// agree.
 enum class Solver : std::uint8_t { z3, cvc5, both };
 
-struct ProveOptions {
-  int bound = 3;  ///< the bounded theorem is proved for all programs of 0 to `bound` nodes
-  Solver solver = Solver::both;
-  std::string smt2;      ///< folder for the queries as SMT-LIB and DIMACS, and DRAT proofs; empty = keep none
-  double seconds = 600;  ///< time-out of one query and solver
-};
-
 struct Row {
   std::string claim;
   Verdict verdict = Verdict::unknown;
@@ -37,6 +31,15 @@ struct Row {
   double seconds = 0;    ///< of all solvers together
   bool vacuous = false;  ///< the assumptions alone are unsatisfiable: never a proof
   std::string note;      ///< why unknown, where the counterexample is
+};
+
+struct ProveOptions {
+  int bound = 3;  ///< the bounded theorem is proved for all programs of 0 to `bound` nodes
+  Solver solver = Solver::both;
+  std::string smt2;      ///< folder for the queries as SMT-LIB and DIMACS, and DRAT proofs; empty = keep none
+  double seconds = 600;  ///< time-out of one query and solver
+  /// Hears of each step of the bounded theorem when it is decided, and of how many there are.
+  std::function<void(const Row& step, std::size_t steps)> progress;
 };
 
 /// The unbounded lemmas (lemmas.h), a row each.

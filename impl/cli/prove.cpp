@@ -3,7 +3,10 @@
 // the lemmas, which say that what they accept has the meaning.
 #include <fmt/core.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <memory>
 
@@ -23,6 +26,7 @@ struct ProveArguments {
   MeaningFlags meaning;
   proofs::ProveOptions options;
   std::string program, placement;
+  bool steps = false;
 };
 
 constexpr const char* kFooter =
@@ -70,13 +74,13 @@ void prove_program(const ProveArguments& args, std::vector<proofs::Row>& rows) {
   }
 }
 
-void print(const std::vector<proofs::Row>& rows, bool json) {
-  if (!json) {
-    for (const proofs::Row& r : rows)
-      fmt::print("{:8} {:12} {:8.2f} s  {}{}{}{}\n", proofs::name_of(r.verdict), r.solver, r.seconds, r.claim,
-                 r.vacuous ? " (vacuous)" : "", r.note.empty() ? "" : ": ", r.note);
-    return;
-  }
+void print(const proofs::Row& r) {
+  fmt::print("{:8} {:12} {:8.2f} s  {}{}{}{}\n", proofs::name_of(r.verdict), r.solver, r.seconds, r.claim,
+             r.vacuous ? " (vacuous)" : "", r.note.empty() ? "" : ": ", r.note);
+  std::fflush(stdout);
+}
+
+void print_list(const std::vector<proofs::Row>& rows) {
   Json list = Json::array();
   for (const proofs::Row& r : rows)
     list.push_back({{"claim", r.claim},
@@ -96,13 +100,36 @@ Status status_of(const std::vector<proofs::Row>& rows) {
   return any(proofs::Verdict::unknown) ? Status::undecided : Status::holds;
 }
 
+/// The bounded theorem; its steps are rows of their own where they are asked for, else a line on a terminal counts them.
+void prove_bounded(const ProveArguments& args, std::vector<proofs::Row>& rows) {
+  proofs::ProveOptions options = args.options;
+  const bool counts = !args.steps && isatty(STDERR_FILENO) != 0;
+  std::size_t done = 0;
+  options.progress = [&](const proofs::Row& step, std::size_t steps) {
+    if (args.steps) rows.push_back(step);
+    if (args.steps && !args.meaning.json) print(step);
+    if (counts) fmt::print(stderr, "\r\033[K{} of {} steps: {}", ++done, steps, step.claim);
+  };
+  proofs::Row theorem = proofs::prove_bounded(options);
+  if (counts) fmt::print(stderr, "\r\033[K");
+  rows.push_back(std::move(theorem));
+}
+
+/// Rows are printed as they come: the bounded theorem can take minutes.
 Status prove_command(const ProveArguments& args) {
   std::vector<proofs::Row> rows = proofs::prove_lemmas(args.options);
-  if (args.program.empty())
-    rows.push_back(proofs::prove_bounded(args.options));
-  else
+  if (!args.meaning.json) std::ranges::for_each(rows, print);
+  std::size_t printed = rows.size();
+  if (args.program.empty()) {
+    prove_bounded(args, rows);
+    printed = rows.size() - 1;
+  } else {
     prove_program(args, rows);
-  print(rows, args.meaning.json);
+  }
+  if (args.meaning.json)
+    print_list(rows);
+  else
+    std::for_each(rows.begin() + static_cast<std::ptrdiff_t>(printed), rows.end(), print);
   return status_of(rows);
 }
 
@@ -117,6 +144,7 @@ void add_prove(CLI::App& app, Session& session) {
   command.add_option("--bound", args->options.bound, "All programs of up to N nodes (default 3)")
       ->check(CLI::Range(1, 12))
       ->type_name("N");
+  command.add_flag("--steps", args->steps, "A row for each step of the bounded theorem too");
   const std::map<std::string, proofs::Solver> solvers{
       {"z3", proofs::Solver::z3}, {"cvc5", proofs::Solver::cvc5}, {"both", proofs::Solver::both}};
   command

@@ -50,7 +50,22 @@ TEST(Bounded, CadicalChecksWhatItDerives) {
   EXPECT_GT(proofs, 20u);
 }
 
+TEST(Bounded, EachStepIsHeardOf) {
+  ProveOptions options;
+  options.bound = 1;
+  std::vector<std::string> heard;
+  options.progress = [&](const Row& step, std::size_t steps) {
+    heard.push_back(step.claim);
+    EXPECT_EQ(step.verdict, Verdict::proved) << step.claim;
+    EXPECT_LE(heard.size(), steps);
+  };
+  const Row theorem = prove_bounded(options);
+  EXPECT_EQ(theorem.note, std::to_string(heard.size()) + " steps");
+  EXPECT_EQ(heard.back(), "bounded 1, some program");
+}
+
 TEST(BoundedLong, WhatIsAcceptedIsSafeForAllProgramsOfFourNodes) { expect_proved(4); }
+TEST(BoundedLong, WhatIsAcceptedIsSafeForAllProgramsOfSixNodes) { expect_proved(6); }
 
 class WithoutClause : public testing::TestWithParam<impl::Clause> {};
 
