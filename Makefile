@@ -2,7 +2,7 @@
 BUILD := build/release
 MODEL := tests/models/decoder.decomposed.pt2
 
-.PHONY: run test test-long test-sanitized test-bridge build bench format lint install clean
+.PHONY: run test test-long test-sanitized test-bridge prove build bench format lint install clean
 
 run: build
 	@.ci/demo $(BUILD)/writeback $(MODEL)
@@ -22,6 +22,10 @@ test-sanitized: packages
 	@cmake --preset asan-ubsan
 	@cmake --build build/asan-ubsan --target $(SANITIZED)
 	@for t in $(SANITIZED); do build/asan-ubsan/tests/$$t --gtest_brief=1 --gtest_filter='-*Long*' || exit 1; done
+
+# The lemmas, and every program of up to six nodes: four minutes.
+prove: build
+	@$(BUILD)/writeback prove --bound 6
 
 test-bridge:
 	@impl/python/test_bridge.sh

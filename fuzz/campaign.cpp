@@ -117,6 +117,12 @@ class Worker {
     return breaches(program).empty() && !judged.reason.starts_with(kRefused);
   }
 
+  /// A value must be read before a node that changes it by lowering.
+  static bool end_is_too_late(const Program& program, const Options& meaning) {
+    const auto conflicts = impl::accept(program, end_placement(program), meaning);
+    return std::any_of(conflicts.begin(), conflicts.end(), [](const auto& c) { return c.rule == impl::Rule::deadline; });
+  }
+
   void count(const Program& program, const Options& meaning, const Judged& judged) {
     ++counters_.cases;
     counters_.nodes += program.graph.nodes.size();
@@ -141,6 +147,7 @@ class Worker {
     set(Feature::read_first, !result.placement.outputs_read_first.empty());
     set(Feature::clobbered, !result.clobbered.empty());
     set(Feature::lowering_hazard, !result.lowering_hazards.empty());
+    set(Feature::deadline, judged.answer.kind == Answer::Kind::placed && end_is_too_late(program, meaning));
     for (std::size_t f = 0; f < kFeatureCount; ++f) counters_.features[f] += features[f] ? 1 : 0;
     for (const impl::Reason& r : result.reasons) ++counters_.rules[static_cast<std::size_t>(r.rule)];
     counters_.copies += copies.size();

@@ -55,7 +55,8 @@ constexpr std::array<std::string_view, kFeatureCount> kNames{"no write-backs",
                                                              "outputs read first",
                                                              "no copy needed",
                                                              "clobbered",
-                                                             "lowering hazard"};
+                                                             "lowering hazard",
+                                                             "deadline"};
 
 using Bits = std::uint64_t;
 

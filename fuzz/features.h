@@ -57,9 +57,10 @@ enum class Feature : std::uint8_t {
   read_first,
   in_place_copy,
   clobbered,
-  lowering_hazard
+  lowering_hazard,
+  deadline
 };
-constexpr std::size_t kFeatureCount = 46;
+constexpr std::size_t kFeatureCount = 47;
 std::string_view name_of(Feature);
 
 using Features = std::bitset<kFeatureCount>;

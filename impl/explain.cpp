@@ -176,7 +176,7 @@ std::string sentence(const Program& program, const PlaceResult& result, std::uin
     case Rule::start:
       return "nothing holds it back";
     case Rule::computes_value:
-      return node + " computes " + value;
+      return node == value ? value + " is computed" : node + " computes " + value;
     case Rule::reads_target:
       return node + " reads " + touched(program, reason, target);
     case Rule::writes_target:
