@@ -27,7 +27,7 @@ enum class Solver : std::uint8_t { z3, cvc5, both };
 struct Row {
   std::string claim;
   Verdict verdict = Verdict::unknown;
-  std::string solver;    ///< "z3", "z3+cvc5", "cadical", ...
+  std::string solver;    ///< "z3", "z3+cvc5", "z3+cadical+drat", ...
   double seconds = 0;    ///< of all solvers together
   bool vacuous = false;  ///< the assumptions alone are unsatisfiable: never a proof
   std::string note;      ///< why unknown, where the counterexample is
@@ -36,6 +36,8 @@ struct Row {
 struct ProveOptions {
   int bound = 3;  ///< the bounded theorem is proved for all programs of 0 to `bound` nodes
   Solver solver = Solver::both;
+  /// Each "unsat" of CaDiCaL counts only with a DRAT proof that checks (drat.h); the row's solver then names "drat" too.
+  bool check_proofs = false;
   std::string smt2;      ///< folder for the queries as SMT-LIB and DIMACS, and DRAT proofs; empty = keep none
   double seconds = 600;  ///< time-out of one query and solver
   /// Hears of each step of the bounded theorem when it is decided, and of how many there are.

@@ -8,8 +8,10 @@
 #include <chrono>
 #include <fstream>
 #include <future>
+#include <sstream>
 #include <stdexcept>
 
+#include "proofs/drat.h"
 #include "proofs/process.h"
 
 namespace writeback::proofs {
@@ -21,6 +23,13 @@ bool is_propositional(const z3::expr_vector& formulas) {
   z3::goal goal(formulas.ctx());
   for (const z3::expr& f : formulas) goal.add(f);
   return z3::probe(formulas.ctx(), "is-propositional")(goal) == 1;
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 /// What a process that ended without an answer says of itself.
@@ -119,11 +128,21 @@ Answer ask_cvc5(const std::filesystem::path& smt2, double seconds) {
 }
 
 Answer ask_cadical(const std::filesystem::path& dimacs, double seconds, const std::filesystem::path& proof) {
-  std::vector<std::string> command{"cadical", "-q", "-n", dimacs.string()};
+  std::vector<std::string> command{"cadical", "-q", "-n", "--no-binary", dimacs.string()};
   if (!proof.empty()) command.push_back(proof.string());
   const Outcome outcome = run(command, seconds);
   Answer answer{outcome.kind == Outcome::Kind::exited ? sat_from_status(outcome.status) : Sat::unknown, outcome.seconds, {}};
   if (answer.sat == Sat::unknown) answer.note = trouble("cadical", outcome);
+  return answer;
+}
+
+Answer ask_checker(const std::filesystem::path& dimacs, const std::filesystem::path& proof) {
+  const auto start = std::chrono::steady_clock::now();
+  const DratAnswer checked = check_drat(text_of(dimacs), text_of(proof));
+  Answer answer;
+  if (checked.refutes) answer.sat = Sat::unsat;
+  if (!checked.refutes) answer.note = "cadical's proof: " + checked.flaw;
+  answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return answer;
 }
 
@@ -177,15 +196,20 @@ Row decide(const Query& query, Second second, const ProveOptions& options, const
   const auto ask = [&](const z3::expr_vector& formulas, const std::string& name, Sat expected) {
     const std::filesystem::path file = workspace.file(name, extension);
     if (workspace.kept() || options.solver != Solver::z3) write_file(file, propositional ? dimacs(formulas) : smt_lib(formulas));
+    const bool proof_wanted = expected == Sat::unsat && (workspace.kept() || options.check_proofs);
+    const std::filesystem::path proof = proof_wanted ? workspace.file(name, ".drat") : std::filesystem::path();
     const auto outside = [&] {
-      if (!propositional) return ask_cvc5(file, options.seconds);
-      const bool keep_proof = expected == Sat::unsat && workspace.kept();
-      return ask_cadical(file, options.seconds, keep_proof ? workspace.file(name, ".drat") : std::filesystem::path());
+      return propositional ? ask_cadical(file, options.seconds, proof) : ask_cvc5(file, options.seconds);
     };
     std::future<Answer> other;  // a process of its own, beside Z3
     if (options.solver != Solver::z3) other = std::async(std::launch::async, outside);
     if (options.solver != Solver::cvc5) tally.count("z3", ask_z3(formulas, options.seconds), expected);
-    if (other.valid()) tally.count(propositional ? "cadical" : "cvc5", other.get(), expected);
+    if (!other.valid()) return;
+    const Answer answer = other.get();
+    tally.count(propositional ? "cadical" : "cvc5", answer, expected);
+    if (propositional && options.check_proofs && expected == Sat::unsat && answer.sat == Sat::unsat)
+      tally.count("drat", ask_checker(file, proof), expected);
+    if (!workspace.kept() && !proof.empty()) std::filesystem::remove(proof);  // proofs are long
   };
   if (query.alone) ask(query.assumptions, query.name + " assumptions", Sat::sat);
   ask(query.negated(), query.name, Sat::unsat);

@@ -40,6 +40,8 @@ Answer ask_z3(const z3::expr_vector& formulas, double seconds, std::optional<z3:
 Answer ask_cvc5(const std::filesystem::path& smt2, double seconds);
 /// `proof`, if not empty, gets the DRAT proof where the answer is unsat.
 Answer ask_cadical(const std::filesystem::path& dimacs, double seconds, const std::filesystem::path& proof = {});
+/// unsat where the proof checks (drat.h), else unknown.
+Answer ask_checker(const std::filesystem::path& dimacs, const std::filesystem::path& proof);
 
 std::string smt_lib(const z3::expr_vector& formulas);
 /// Propositional formulas only. Variable names stand in comment lines ("c NUMBER NAME").

@@ -33,6 +33,7 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  writeback prove                                the lemmas, and all programs of up to 3 nodes\n"
     "  writeback prove --bound 4 --smt2 queries       with every query as SMT-LIB or DIMACS, and the DRAT proofs\n"
+    "  writeback prove --bound 4 --check-proofs       what CaDiCaL refutes counts only with a proof that we have checked\n"
     "  writeback prove model.pt2                      our placement of a program, for all choices at once\n"
     "  writeback prove model.pt2 --placement p.json   another placement (as `place --json` prints it)\n";
 
@@ -117,6 +118,8 @@ void prove_bounded(const ProveArguments& args, std::vector<proofs::Row>& rows) {
 
 /// Rows are printed as they come: the bounded theorem can take minutes.
 Status prove_command(const ProveArguments& args) {
+  if (args.options.check_proofs && args.options.solver == proofs::Solver::z3)
+    throw CLI::ValidationError("--check-proofs", "the proofs are CaDiCaL's, which --solver z3 does not ask");
   std::vector<proofs::Row> rows = proofs::prove_lemmas(args.options);
   if (!args.meaning.json) std::ranges::for_each(rows, print);
   std::size_t printed = rows.size();
@@ -152,6 +155,8 @@ void add_prove(CLI::App& app, Session& session) {
           "--solver", [args, solvers](const std::string& name) { args->options.solver = solvers.at(name); },
           "z3, cvc5 (CaDiCaL for the bounded theorem) or both, which must agree (default)")
       ->check(CLI::IsMember({"z3", "cvc5", "both"}));
+  command.add_flag("--check-proofs", args->options.check_proofs,
+                   "Check CaDiCaL's DRAT proof of each query of the bounded theorem; without a good one it is unknown");
   command.add_option("--smt2", args->options.smt2, "Leave every query in DIR: SMT-LIB, DIMACS, DRAT proofs")->type_name("DIR");
   command.add_option("--seconds", args->options.seconds, "Time-out of one query and solver (default 600)")->type_name("S");
   args->meaning.add_to(command);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <string>
 
 #include "proofs/process.h"
 
@@ -63,6 +65,34 @@ TEST_P(Smt, BareSolversGiveTheSameAnswersOnTheFilesLeftBehind) {
     EXPECT_EQ(run({"z3", folder.file("a claim", ".cnf").string()}, 10).output.substr(0, 7), "s UNSAT");
     EXPECT_TRUE(std::filesystem::exists(folder.file("a claim", ".drat")));
   }
+}
+
+TEST_P(Smt, OnlyCadicalLeavesProofsThatAreChecked) {
+  ProveOptions options;
+  options.check_proofs = true;
+  const Row r = row(only(p_ && q_), q_, options);
+  EXPECT_EQ(r.verdict, Verdict::proved) << r.note;
+  EXPECT_EQ(r.solver, GetParam() == Second::cvc5 ? "z3+cvc5" : "z3+cadical+drat");
+  EXPECT_EQ(row(only(p_ || q_), q_, options).verdict, Verdict::refuted);
+}
+
+TEST(SmtProofs, AnUnsatWhoseProofIsWrongIsNoProof) {
+  // A CaDiCaL that calls everything unsatisfiable, and gives the empty clause alone as a proof.
+  const std::filesystem::path folder = testing::TempDir() + "writeback-liar";
+  std::filesystem::create_directories(folder);
+  write_file(folder / "cadical", "#!/bin/sh\nfor proof; do :; done\necho 0 > $proof\nexit 20\n");
+  std::filesystem::permissions(folder / "cadical", std::filesystem::perms::owner_all);
+  z3::context context;
+  ProveOptions options;
+  options.solver = Solver::cvc5;
+  options.check_proofs = true;
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", (folder.string() + ":" + path).c_str(), 1);
+  const Query query{"a claim", z3::expr_vector(context), context.bool_const("p") || context.bool_const("q"), false};
+  const Row r = decide(query, Second::cadical, options, Workspace({}));
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(r.verdict, Verdict::unknown);
+  EXPECT_NE(r.note.find("cadical's proof: line 1 of the proof: the clause does not follow"), std::string::npos) << r.note;
 }
 
 INSTANTIATE_TEST_SUITE_P(BothOpinions, Smt, testing::Values(Second::cvc5, Second::cadical),

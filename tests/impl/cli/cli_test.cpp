@@ -94,6 +94,7 @@ TEST(Cli, UsageErrorsAreExitStatusTwo) {
   EXPECT_EQ(run("place").status, 2);
   EXPECT_EQ(run("place --lowering sideways " + corpus("plain-accumulator.txt")).status, 2);
   EXPECT_EQ(run("place /nonexistent/file").status, 2);
+  EXPECT_EQ(run("prove --solver z3 --check-proofs").status, 2) << "the proofs are another solver's";
   EXPECT_EQ(run("--help").status, 0);
   EXPECT_EQ(run("place --help").status, 0);
 }
