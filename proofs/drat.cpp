@@ -19,7 +19,7 @@ using Literal = std::uint32_t;
 using Clause = std::vector<Literal>;
 using ClauseId = std::size_t;
 
-constexpr std::int64_t kMostVariables = 1 << 26;
+constexpr std::int64_t kMostVariables = 1 << 22;
 
 Literal negation(Literal l) { return l ^ 1U; }
 

@@ -65,7 +65,8 @@ void prove_program(const ProveArguments& args, std::vector<proofs::Row>& rows) {
   proofs::Row row = proofs::prove_placement(program, placement, options, args.options);
   if (row.verdict == proofs::Verdict::unknown) row = by_rules(conflicts, rows, row);
   if (!conflicts.empty() && row.verdict != proofs::Verdict::refuted)
-    row.note += fmt::format("; the rules refuse it ({}): the blocker is unobserved", blocker(program, conflicts.front()));
+    row.note += fmt::format("; the rules refuse it ({}){}", blocker(program, conflicts.front()),
+                            row.verdict == proofs::Verdict::proved ? ": the blocker is unobserved" : "");
   row.claim = fmt::format("{}: the placement has the meaning, for all choices", args.program);
   rows.push_back(std::move(row));
   if (!args.placement.empty()) return;

@@ -187,6 +187,40 @@ TEST(Cli, APlacementFileIsJudged) {
   EXPECT_EQ(run("check " + program + " --placement " + file_with("q.json", json.dump())).status, 1);
 }
 
+/// m reads the old state, but nobody sees what it writes.
+constexpr const char* kUnobservedWriter = R"(ExportedProgram:
+    class GraphModule(torch.nn.Module):
+        def forward(self, b_a: "f32[4]", x: "f32[4]"):
+            w: "f32[4]" = torch.ops.aten.clone.default(x)
+            m: "f32[4]" = torch.ops.aten.mul_.Tensor(w, b_a)
+            return (x)
+
+Graph signature: 
+    # inputs
+    b_a: BUFFER target='a' persistent=True
+    x: USER_INPUT
+
+    # outputs
+    x: BUFFER_MUTATION target='a'
+
+Range constraints: {}
+)";
+
+TEST(Cli, ACopyThatIsTooEarlyIsRefutedOrItsBlockerIsUnobserved) {
+  const auto before = [](const std::string& program, const std::string& node) {
+    auto json = json_of("place " + program);
+    json["copies"][0]["after"] = node;
+    return run("prove " + program + " --placement " + file_with("earlier.json", json.dump()));
+  };
+  const Answer seen = before(corpus("view-copy-read-after.txt"), "new");
+  EXPECT_EQ(seen.status, 1);
+  EXPECT_NE(seen.out.find("z3+cvc5+interpreter"), std::string::npos) << seen.out;
+  const Answer unseen = before(file_with("unobserved.txt", kUnobservedWriter), "w");
+  EXPECT_EQ(unseen.status, 0);
+  EXPECT_NE(unseen.out.find("the rules refuse it (reads_target at %m): the blocker is unobserved"), std::string::npos)
+      << unseen.out;
+}
+
 TEST(Cli, RunComputesTheState) {
   const std::string inputs = file_with("inputs.json", R"({"b_a": [1, 2, 3, 4], "x": [10, 20, 30, 40]})");
   for (const std::string at : {"end", "earliest"}) {
