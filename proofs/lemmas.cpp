@@ -118,30 +118,33 @@ void targets_end_in_output_order(Goal& g) {
 
 struct Reading {
   CellSets value;
-  expr target, other_first, before, stored;
+  expr target, other_first;
 };
 
-/// A reader of a cell and the write of another copy.
-Reading reading(Goal& g) {
+/// A reader of a cell and the write of another copy. `behind`: as written it reads what that copy has stored. (What it shares with
+/// the target by lowering alone it reads as it was, in every semantics.)
+Reading reading(Goal& g, const expr& behind) {
   Reading r{{g.bit("value covers c"), g.bit("value covers c by lowering")},
             g.bit("copy writes c"),
-            g.bit("the copy writes before the read"),
-            g.content("before"),
-            g.content("stored")};
+            g.bit("the copy writes before the read")};
+  const expr before = g.content("before"), stored = g.content("stored");
   g.given(r.value.plain || r.value.lowered);
-  g.claim(ite(r.target && r.other_first, r.stored, r.before) == r.before);
+  g.claim(ite(r.target && r.other_first, stored, before) == ite(r.target && r.value.plain && behind, stored, before));
   return r;
 }
 
 void a_copy_reads_before_others_write(Goal& g) {
-  const Reading r = reading(g);
-  g.given(implies(impl::read_before_write(domain(g), r.value, r.target, g.bit("reader earlier in output order"), g.no()),
-                  !r.other_first));
+  const expr sequential = g.bit("sequential semantics"), reader_first = g.bit("reader earlier in output order");
+  const Reading r = reading(g, sequential && !reader_first);
+  g.given(implies(impl::read_before_write(domain(g), r.value, r.target, reader_first, sequential), !r.other_first));
+  g.given(implies(impl::read_after_write(domain(g), r.value, r.target, reader_first, sequential), r.other_first));
 }
 
 void an_output_is_read_before_targets_change(Goal& g) {
-  const Reading r = reading(g);
-  g.given(implies(impl::output_before_write(domain(g), r.value, r.target, g.no()), !r.other_first));
+  const expr sequential = g.bit("sequential semantics");
+  const Reading r = reading(g, sequential);
+  g.given(implies(impl::output_before_write(domain(g), r.value, r.target, sequential), !r.other_first));
+  g.given(implies(impl::output_after_write(domain(g), r.value, r.target, sequential), r.other_first));
 }
 
 /// From the end, in placed order, each event moves to its place: it passes only events that it does not conflict with.
@@ -407,8 +410,10 @@ const std::vector<Lemma>& lemmas() {
       {"L2 events", "two events that do not touch each other's cells commute", two_events_commute},
       {"L2 read", "a read of a value moves past a node", reading_moves_past_a_node},
       {"L2 write", "the write of a copy moves past a live node", writing_moves_past_a_live_node},
-      {"L2 copies", "a copy reads its value before other copies overwrite it", a_copy_reads_before_others_write},
-      {"L2 outputs", "an output is read before copies overwrite it", an_output_is_read_before_targets_change},
+      {"L2 copies", "a copy reads its value before other copies overwrite it; in sequential semantics, before later ones do",
+       a_copy_reads_before_others_write},
+      {"L2 outputs", "an output is read before copies overwrite it; in sequential semantics, after them",
+       an_output_is_read_before_targets_change},
       {"L3 fuse", "a clone and its copy are one copy if the value is the target or apart from it", a_clone_and_its_copy_fuse},
       {"L4 targets", "copies one after the other end as the parallel assignment", targets_end_in_output_order},
       {"L5 dead", "runs that agree but for what dead nodes write go on to agree", dead_nodes_do_not_matter},

@@ -39,16 +39,18 @@ std::string text_of(const fs::path& path) {
   return text.str();
 }
 
-/// The rules with d.clause(Clause::NAME, E) turned into "E and not E".
-std::string without(const std::string& name) {
-  std::string text = text_of(kRoot / "impl/rules.h");
-  const std::string call = "d.clause(Clause::" + name + ",";
-  const std::size_t begin = text.find(call), inside = begin + call.size();
-  if (begin == std::string::npos || text.find(call, inside) != std::string::npos) return {};
-  std::size_t end = inside;
-  for (int depth = 1; depth > 0; ++end) depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
-  const std::string disjunct = text.substr(inside, end - 1 - inside);
-  return text.replace(begin, end - begin, fmt::format("d.both({0}, d.negate({0}))", disjunct));
+/// The rules with one d.clause(Clause::NAME, E) turned into "E and not E", for each place where it stands.
+std::vector<std::string> without(const std::string& name) {
+  const std::string text = text_of(kRoot / "impl/rules.h"), call = "d.clause(Clause::" + name + ",";
+  std::vector<std::string> edited;
+  for (std::size_t begin = text.find(call); begin != std::string::npos; begin = text.find(call, begin + 1)) {
+    const std::size_t inside = begin + call.size();
+    std::size_t end = inside;
+    for (int depth = 1; depth > 0; ++end) depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
+    const std::string disjunct = text.substr(inside, end - 1 - inside);
+    edited.push_back(std::string(text).replace(begin, end - begin, fmt::format("d.both({0}, d.negate({0}))", disjunct)));
+  }
+  return edited;
 }
 
 /// Builds the lemmas against these rules and runs them: 0 = all are proved, 1 = one is not.
@@ -71,9 +73,9 @@ class EditedRules : public testing::TestWithParam<impl::Clause> {};
 
 TEST_P(EditedRules, FailALemma) {
   const std::string name(impl::name_of(GetParam()));
-  const std::string rules = without(name);
-  ASSERT_FALSE(rules.empty()) << name << " is not there exactly once";
-  EXPECT_EQ(status_with(rules, name), 1);
+  const std::vector<std::string> edited = without(name);
+  EXPECT_FALSE(edited.empty()) << name << " is not there";
+  for (const std::string& rules : edited) EXPECT_EQ(status_with(rules, name), 1);
 }
 
 std::vector<impl::Clause> every_clause() {
