@@ -10,6 +10,8 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <mutex>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -22,7 +24,18 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Starts the command with both outputs going to `fd`, and with a process group of its own. 0 where it cannot start.
+/// The children that have not been waited for.
+struct Children {
+  std::mutex mutex;
+  std::set<pid_t> running;
+};
+
+Children& children() {
+  static Children all;
+  return all;
+}
+
+/// Starts the command with both outputs going to `fd`, and with no signal blocked. 0 where it cannot start.
 pid_t start(const std::vector<std::string>& command, int fd) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
@@ -32,8 +45,17 @@ pid_t start(const std::vector<std::string>& command, int fd) {
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, fd, STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t pid = 0;
-  if (posix_spawnp(&pid, words[0], &actions, nullptr, words.data(), environ) != 0) pid = 0;
+  const std::lock_guard lock(children().mutex);
+  if (posix_spawnp(&pid, words[0], &actions, &attributes, words.data(), environ) != 0) pid = 0;
+  if (pid != 0) children().running.insert(pid);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return pid;
 }
@@ -51,6 +73,8 @@ Outcome wait_for(pid_t pid, double limit) {
     }
     std::this_thread::sleep_for(pause);
   }
+  const std::lock_guard lock(children().mutex);
+  children().running.erase(pid);
   Outcome outcome;
   outcome.seconds = seconds_since(begin);
   outcome.kind = late ? Outcome::Kind::timed_out : WIFEXITED(status) ? Outcome::Kind::exited : Outcome::Kind::killed;
@@ -67,6 +91,11 @@ std::string read_back(int fd) {
 }
 
 }  // namespace
+
+void end_all() {
+  children().mutex.lock();  // and never unlocked
+  for (const pid_t pid : children().running) kill(pid, SIGKILL);
+}
 
 bool installed(const std::string& program) {
   const char* path = std::getenv("PATH");

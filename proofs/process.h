@@ -19,6 +19,9 @@ struct Outcome {
 /// Runs `command` (found on the PATH) and kills it after `seconds`.
 Outcome run(const std::vector<std::string>& command, double seconds);
 
+/// Kills all that `run` is waiting for and lets none start any more: the program is about to end. `run` does not return.
+void end_all();
+
 /// True where a program of this name is on the PATH and can be executed.
 bool installed(const std::string& program);
 

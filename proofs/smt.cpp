@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
+#include <stdlib.h>
 
-#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <future>
@@ -167,15 +166,33 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
   if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
 }
 
-Workspace::Workspace(const std::string& wanted) : folder_(wanted), kept_(!wanted.empty()) {
-  static std::atomic<int> count = 0;
-  if (!kept_) folder_ = std::filesystem::temp_directory_path() / fmt::format("writeback-{}-{}", getpid(), count++);
-  std::filesystem::create_directories(folder_);
+namespace {
+
+std::filesystem::path make_folder(const std::string& wanted) {
+  if (!wanted.empty()) {
+    std::filesystem::create_directories(wanted);
+    return wanted;
+  }
+  std::string name = std::filesystem::temp_directory_path() / "writeback-XXXXXX";
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a folder like " + name);
+  return name;
 }
 
-Workspace::~Workspace() {
-  std::error_code ignored;
-  if (!kept_) std::filesystem::remove_all(folder_, ignored);
+}  // namespace
+
+Workspace::Workspace(const std::string& wanted)
+    : folder_(make_folder(wanted)), kept_(!wanted.empty()), interrupted_([this] {
+        end_all();
+        remove();
+      }) {}
+
+Workspace::~Workspace() { remove(); }
+
+void Workspace::remove() const {
+  if (kept_) return;
+  std::error_code failed;
+  do std::filesystem::remove_all(folder_, failed);
+  while (failed == std::errc::directory_not_empty);  // interrupted, while a last file was written
 }
 
 std::filesystem::path Workspace::file(const std::string& claim, const std::string& extension) const {

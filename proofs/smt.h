@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "proofs/interrupt.h"
 #include "proofs/prove.h"
 
 namespace writeback::proofs {
@@ -47,7 +48,8 @@ std::string smt_lib(const z3::expr_vector& formulas);
 /// Propositional formulas only. Variable names stand in comment lines ("c NUMBER NAME").
 std::string dimacs(const z3::expr_vector& formulas);
 
-/// A folder for the files of outside solvers: the one that the user wants, or one that is removed again.
+/// A folder for the files of outside solvers: the one that the user wants, or one that is removed again, even where the program is
+/// interrupted. (Of folders that live side by side only one is then removed.)
 class Workspace {
  public:
   explicit Workspace(const std::string& wanted);
@@ -59,8 +61,11 @@ class Workspace {
   std::filesystem::path file(const std::string& claim, const std::string& extension) const;
 
  private:
+  void remove() const;
+
   std::filesystem::path folder_;
   bool kept_;
+  WhenInterrupted interrupted_;
 };
 
 /// Writes a file, whole. Throws std::runtime_error where that fails.
