@@ -39,6 +39,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 constexpr std::uint64_t kIdle = ~std::uint64_t{0};
 constexpr std::size_t kSkipKinds = 8;
+constexpr std::size_t kSkipName = 128;  ///< bytes
 
 /// Numbers in memory that both processes map; each is written by its worker alone.
 struct Counters {
@@ -49,7 +50,7 @@ struct Counters {
   std::array<std::atomic<std::uint64_t>, kFeatureCount> features{};
   std::array<std::atomic<std::uint64_t>, kRuleCount> rules{};
   std::array<std::atomic<std::uint64_t>, kSkipKinds> skips{};
-  std::array<char[48], kSkipKinds> skip_names{};
+  std::array<char[kSkipName], kSkipKinds> skip_names{};
   std::atomic<bool> minimizing{false};
 };
 

@@ -82,11 +82,28 @@ T member(const nlohmann::json& json, const char* key, const std::string& pointer
   }
 }
 
+/// What is told twice must agree.
+template <typename T>
+void require_same(const nlohmann::json& json, const char* key, const T& expected, const std::string& pointer,
+                  const std::string& reason) {
+  if (!json.contains(key)) return;
+  const T found = member<T>(json, key, pointer);
+  if (found != expected)
+    throw InputError(fmt::format("{}/{}", pointer, key), fmt::format("expected {} {}, found {}", expected, reason, found));
+}
+
 Position position_from(const SlotNames& slots, const nlohmann::json& json, const std::string& pointer) {
+  const std::uint32_t order = json.contains("order") ? member<std::uint32_t>(json, "order", pointer) : 0;
+  if (!json.contains("after") && json.contains("slot")) {
+    const std::optional<Slot> slot = slots.slot_numbered(member<std::uint32_t>(json, "slot", pointer));
+    if (!slot) throw InputError(pointer + "/slot", fmt::format("expected at most {}", slots.number(slots.end())));
+    return {*slot, order};
+  }
   const auto name = member<std::string>(json, "after", pointer);
   const std::optional<Slot> slot = slots.slot_after_name(name);
   if (!slot) throw InputError(pointer + "/after", fmt::format("no node is named '{}'", name));
-  return {*slot, json.contains("order") ? member<std::uint32_t>(json, "order", pointer) : 0};
+  require_same(json, "slot", slots.number(*slot), pointer, fmt::format("as it is after '{}'", name));
+  return {*slot, order};
 }
 
 const nlohmann::json& array_in(const nlohmann::json& json, const char* key) {
@@ -155,6 +172,11 @@ std::optional<Slot> SlotNames::slot_after_name(std::string_view name) const {
   return slot_after(program_.graph.producer_of(*value));
 }
 
+std::optional<Slot> SlotNames::slot_numbered(std::uint32_t number) const {
+  const auto found = std::find(before_.begin(), before_.end(), number);
+  return found == before_.end() ? std::nullopt : std::optional(slot_at(static_cast<std::size_t>(found - before_.begin())));
+}
+
 Json place_json(const Program& program, const PlaceResult& result) {
   const SlotNames slots(program);
   Json copies = Json::array(), temporaries = Json::array(), clobbered = Json::array(), hazards = Json::array();
@@ -188,11 +210,15 @@ Json place_json(const Program& program, const PlaceResult& result) {
 Placement placement_from_json(const Program& program, const nlohmann::json& json) {
   if (!json.is_object()) throw InputError("", "expected an object with \"copies\", as place --json prints it");
   const SlotNames slots(program);
-  const std::size_t expected = write_backs(program).size();
+  const std::vector<WriteBack> expected = write_backs(program);
   Placement placement;
   placement.temporaries = temporaries_from(program, slots, json);
   for (const auto& item : array_in(json, "copies")) {
-    const std::string pointer = fmt::format("/copies/{}", placement.copies.size());
+    const std::size_t index = placement.copies.size();
+    if (index == expected.size()) break;
+    const std::string pointer = fmt::format("/copies/{}", index);
+    require_same(item, "target", program.graph.name_of(expected[index].target), pointer, "by the program's outputs");
+    require_same(item, "value", program.graph.name_of(expected[index].value), pointer, "by the program's outputs");
     PlacedCopy copy;
     copy.in_place = member<bool>(item, "in_place", pointer);
     if (!copy.in_place) copy.at = position_from(slots, item, pointer);
@@ -202,8 +228,8 @@ Placement placement_from_json(const Program& program, const nlohmann::json& json
     }
     placement.copies.push_back(copy);
   }
-  if (placement.copies.size() != expected) {
-    throw InputError("/copies", fmt::format("expected {} copies, one per write-back, got {}", expected, placement.copies.size()));
+  if (const std::size_t got = array_in(json, "copies").size(); got != expected.size()) {
+    throw InputError("/copies", fmt::format("expected {} copies, one per write-back, got {}", expected.size(), got));
   }
   read_outputs_first(program, json, placement);
   return placement;

@@ -24,6 +24,8 @@ class SlotNames {
 
   /// The slot after the node of this name ("start" = slot 0); nullopt where no node has the name.
   std::optional<Slot> slot_after_name(std::string_view name) const;
+  /// The first slot with so many counted nodes before it; nullopt where there are not so many.
+  std::optional<Slot> slot_numbered(std::uint32_t number) const;
 
  private:
   const Program& program_;
@@ -35,6 +37,7 @@ class SlotNames {
 nlohmann::ordered_json place_json(const Program&, const PlaceResult&);
 
 /// The inverse of place_json as far as the placement goes (copies, temporaries, outputs read first): for `--placement FILE`.
+/// A place is told by "after" or "slot"; what else is told ("target", "value", the other one of the two) must agree.
 /// Throws InputError with a JSON pointer.
 Placement placement_from_json(const Program&, const nlohmann::json&);
 

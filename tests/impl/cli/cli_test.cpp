@@ -183,8 +183,26 @@ TEST(Cli, APlacementFileIsJudged) {
   const std::string program = corpus("view-copy-read-after.txt");
   auto json = json_of("place " + program);
   EXPECT_EQ(run("check " + program + " --placement " + file_with("p.json", json.dump())).status, 0);
-  json["copies"][0]["after"] = "new";
+  auto& copy = json["copies"][0];
+  copy["after"] = "new";
+  const Answer both = run("check " + program + " --placement " + file_with("q.json", json.dump()));
+  EXPECT_EQ(both.status, 2);
+  EXPECT_NE(both.out.find("/copies/0/slot: expected 2 as it is after 'new', found 3"), std::string::npos) << both.out;
+  copy.erase("slot");
   EXPECT_EQ(run("check " + program + " --placement " + file_with("q.json", json.dump())).status, 1);
+  copy.erase("after");
+  copy["slot"] = 2;
+  EXPECT_EQ(run("check " + program + " --placement " + file_with("q.json", json.dump())).status, 1);
+  copy["slot"] = 200;
+  EXPECT_EQ(run("check " + program + " --placement " + file_with("q.json", json.dump())).status, 2);
+}
+
+TEST(Cli, APlacementOfAnotherProgramIsRefused) {
+  auto json = json_of("place " + corpus("swap-buffers.txt"));
+  std::swap(json["copies"][0]["target"], json["copies"][1]["target"]);
+  const Answer answer = run("check " + corpus("swap-buffers.txt") + " --placement " + file_with("p.json", json.dump()));
+  EXPECT_EQ(answer.status, 2);
+  EXPECT_NE(answer.out.find("/copies/0/target: expected b_a by the program's outputs, found b_b"), std::string::npos) << answer.out;
 }
 
 /// m reads the old state, but nobody sees what it writes.
@@ -210,6 +228,7 @@ TEST(Cli, ACopyThatIsTooEarlyIsRefutedOrItsBlockerIsUnobserved) {
   const auto before = [](const std::string& program, const std::string& node) {
     auto json = json_of("place " + program);
     json["copies"][0]["after"] = node;
+    json["copies"][0].erase("slot");
     return run("prove " + program + " --placement " + file_with("earlier.json", json.dump()));
   };
   const Answer seen = before(corpus("view-copy-read-after.txt"), "new");
