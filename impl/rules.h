@@ -26,6 +26,8 @@ namespace writeback::impl {
 
 inline namespace WRITEBACK_BUILD {
 
+// NOLINTBEGIN(performance-unnecessary-value-param): a Bool is a bool, but where formulas are built.
+
 /// The cells that a tensor may cover under some choice.
 template <typename D>
 struct Cells {
@@ -213,6 +215,8 @@ template <typename D>
 typename D::Bool seen_by_output(const D& d, const Cells<D>& value, const Cells<D>& output) {
   return d.clause(Clause::seen_by_output, d.either(d.meet(value.plain, output.plain), d.meet(value.plain, output.lowered)));
 }
+
+// NOLINTEND(performance-unnecessary-value-param)
 
 }  // namespace WRITEBACK_BUILD
 }  // namespace writeback::impl
