@@ -318,7 +318,7 @@ class Lowering {
     const ValueId* of = as_value(getitem.args[0]);
     const std::int64_t* index = as_int(getitem.args[1]);
     if (of == nullptr || index == nullptr) return {};
-    const std::vector<std::uint32_t> all = specs_of(*of);
+    std::vector<std::uint32_t> all = specs_of(*of);
     if (!graph_.is_placeholder(*of) && effects_ && !borrowed_specs(graph_.producer_of(*of)).empty()) return all;
     if (*index < 0 || static_cast<std::size_t>(*index) >= all.size()) return {};
     return {all[static_cast<std::size_t>(*index)]};
