@@ -62,6 +62,7 @@ SymScalarMeta read_scalar(std::string_view text) {
 
 ValueMeta read_meta(std::string_view annotation) {
   annotation = trimmed(annotation);
+  if (annotation.find('"') != std::string_view::npos) return {};  // it is printed between quotes
   if (annotation.starts_with("Sym(") && annotation.ends_with(')')) return read_scalar(annotation.substr(4, annotation.size() - 5));
   Cursor cursor(annotation);
   const auto dtype = dtype_from_short_name(cursor.name());

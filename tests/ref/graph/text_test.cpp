@@ -163,6 +163,15 @@ TEST(Text, OutputsAloneTellInputsByNameAndSaySo) {
   EXPECT_EQ(p.warnings[0], "the text tells no inputs: what an input is was told by its name (p_, b_, c_)");
 }
 
+TEST(Text, ASizeWithAQuoteInItIsNoType) {
+  for (const std::string type : {"f32[\"2]", "f32[2][\"1]", "Sym(s0 + \"1)"}) {
+    const Program p =
+        read_text("class GraphModule(torch.nn.Module):\n    def forward(self, b_a: " + type + "):\n        return (b_a,)\n");
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(p.graph.placeholders[0].meta)) << type;
+    EXPECT_EQ(print_text(read_text(print_text(p))), print_text(p)) << type;
+  }
+}
+
 TEST(Text, PrintOfAGraphIsTheSameProgram) {
   const Program p = read_text(R"(graph():
     %b_a : [num_users=1] = placeholder[target=b_a]
