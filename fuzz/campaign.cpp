@@ -45,7 +45,8 @@ constexpr std::size_t kSkipName = 128;  ///< bytes
 struct Counters {
   std::atomic<std::uint64_t> current{kIdle};  ///< the case being judged
   std::atomic<std::uint64_t> started_ms{0};   ///< when, since the start
-  std::atomic<std::uint64_t> cases{0}, valid{0}, right{0}, failing{0}, skipped{0}, nodes{0}, copies{0}, confirmed{0}, unobserved{0};
+  std::atomic<std::uint64_t> cases{0}, valid{0}, right{0}, failing{0}, skipped{0}, nodes{0}, copies{0}, confirmed{0}, unobserved{0},
+      searched{0}, as_searched{0};
   std::atomic<std::uint64_t> next{0};  ///< the first case of this worker not yet judged
   std::array<std::atomic<std::uint64_t>, kFeatureCount> features{};
   std::array<std::atomic<std::uint64_t>, kRuleCount> rules{};
@@ -129,6 +130,8 @@ class Worker {
     counters_.nodes += program.graph.nodes.size();
     counters_.confirmed += judged.confirmed_reasons;
     counters_.unobserved += judged.unobserved_reasons;
+    counters_.searched += judged.copies_searched;
+    counters_.as_searched += judged.copies_as_searched;
     if (judged.verdict == Verdict::right)
       ++counters_.right;
     else if (judged.verdict == Verdict::skipped)
@@ -373,6 +376,8 @@ class Campaign {
       summary_.copies += c.copies;
       summary_.confirmed_reasons += c.confirmed;
       summary_.unobserved_reasons += c.unobserved;
+      summary_.copies_searched += c.searched;
+      summary_.copies_as_searched += c.as_searched;
       summary_.next = std::max<std::uint64_t>(summary_.next, c.next);
       for (std::size_t f = 0; f < kFeatureCount; ++f) summary_.features[f] += c.features[f];
       for (std::size_t r = 0; r < kRuleCount; ++r) summary_.rules[r] += c.rules[r];
@@ -449,6 +454,8 @@ class Campaign {
     s.copies = json.at("copies");
     s.confirmed_reasons = json.at("reasons_confirmed");
     s.unobserved_reasons = json.at("reasons_unobserved");
+    s.copies_searched = json.value("copies_searched", std::uint64_t{0});
+    s.copies_as_searched = json.value("copies_as_searched", std::uint64_t{0});
     for (const auto& [reason, count] : json.at("skipped").items()) s.skips[reason] = count, s.skipped += count.get<std::uint64_t>();
     for (std::size_t f = 0; f < kFeatureCount; ++f)
       s.features[f] = json.at("features").value(std::string(name_of(static_cast<Feature>(f))), std::uint64_t{0});
@@ -481,6 +488,7 @@ Checks campaign_checks(std::uint64_t index, bool strict) {
   checks.explanation = index % 4 == 0;
   checks.text = index % 16 == 1;
   checks.relations = index % 8 == 2;
+  checks.search = index % 16 == 3;
   checks.choices = index % 64 == 0 ? 256 : 64;
   return checks;
 }

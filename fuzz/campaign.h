@@ -64,6 +64,7 @@ struct Summary {
   std::array<std::uint64_t, kFeatureCount> features{};
   std::array<std::uint64_t, kRuleCount> rules{};  ///< reasons given, by rule
   std::uint64_t nodes = 0, copies = 0, confirmed_reasons = 0, unobserved_reasons = 0;
+  std::uint64_t copies_searched = 0, copies_as_searched = 0;  ///< of small programs: all, and those where a search puts them
   std::vector<Failure> failures;
   bool interrupted = false;
 

@@ -15,6 +15,8 @@
 namespace writeback::fuzz {
 namespace {
 
+constexpr std::size_t kSearchedNodes = 6;  // a search tries every slot of every copy
+
 constexpr std::array<std::string_view, kVerdictCount> kNames{"right",       "unsafe",     "late",       "early",     "not accepted",
                                                              "unexplained", "unreported", "unreadable", "unrelated", "refused",
                                                              "crashed",     "timed out",  "malformed",  "skipped"};
@@ -165,6 +167,7 @@ class Trial {
     if (implementation_.outside() && !checks_.strict) return;
     if (reports_hopeless()) return skip("no placement serves a copy or an output, reported");
     if (checks_.minimality && !minimal()) return;
+    if (checks_.search && program_.graph.nodes.size() <= kSearchedNodes && !searched()) return;
     if (!implementation_.explains()) return;
     if (!reported()) return;
     if (checks_.explanation && !explained()) return;
@@ -238,6 +241,23 @@ class Trial {
       forgive("early, by a temporary of what an opaque op returns");
     }
     return false;
+  }
+
+  /// A search over values may find an earlier slot: the rules count every write as observed, so a copy may wait for one that nobody
+  /// sees. That is counted. A later slot than that of a safe placement with as few temporaries would be the reference's own fault.
+  bool searched() {
+    const Placement& got = result().placement;
+    const Placement best = reference().earliest_by_search();
+    for (std::uint32_t c = 0; c < got.copies.size(); ++c) {
+      const PlacedCopy &g = got.copies[c], &b = best.copies[c];
+      const bool needed = !g.in_place && !b.in_place;
+      if (needed && b.at.slot > g.at.slot && best.temporaries.size() == got.temporaries.size())
+        return fail(Verdict::early, "search", copy_text(program_, write_backs_[c]) + " stands before the slot that a search finds",
+                    c);
+      ++judged_.copies_searched;
+      judged_.copies_as_searched += g.in_place == b.in_place && (g.in_place || g.at.slot == b.at.slot) ? 1 : 0;
+    }
+    return true;
   }
 
   /// A failure that is none after all.

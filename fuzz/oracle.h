@@ -55,6 +55,7 @@ struct Judged {
   std::optional<ref::Judgement> judgement;
   std::uint32_t unobserved_reasons = 0;  ///< blockers whose removal no value shows (x - x, dead stores)
   std::uint32_t confirmed_reasons = 0;
+  std::uint32_t copies_searched = 0, copies_as_searched = 0;  ///< of small programs: all, and those at the slot that a search finds
 };
 
 /// Which questions to ask; each costs.
@@ -63,6 +64,7 @@ struct Checks {
   bool explanation = false;
   bool text = false;
   bool relations = false;
+  bool search = false;                               ///< compare small programs with a search over values
   bool strict = false;                               ///< judge outside implementations by more than safety
   std::uint64_t choices = 64;                        ///< most choices tried a case
   std::map<std::string, std::string> first_choices;  ///< tried before all others: a witness of a program like this one

@@ -73,6 +73,8 @@ std::string summary_text(const Summary& s) {
   for (const auto& [reason, count] : s.skips) text += fmt::format("  {:>10}   {}\n", count, reason);
   text += fmt::format("valid: {} of {}\n", share(s.valid, s.cases), s.cases);
   text += fmt::format("reasons: {} seen to block, {} blockers that no value shows\n", s.confirmed_reasons, s.unobserved_reasons);
+  text += fmt::format("small programs: {} of {} copies stand where a search over values puts them\n",
+                      share(s.copies_as_searched, s.copies_searched), s.copies_searched);
   text += "rules named:";
   for (const Row& row : rule_rows(s)) text += fmt::format(" {} {}", row.name, row.count);
   text += "\nfeatures:\n";
@@ -103,7 +105,9 @@ std::string summary_json(const Summary& s) {
             {"copies", s.copies},
             {"interrupted", s.interrupted},
             {"reasons_confirmed", s.confirmed_reasons},
-            {"reasons_unobserved", s.unobserved_reasons}};
+            {"reasons_unobserved", s.unobserved_reasons},
+            {"copies_searched", s.copies_searched},
+            {"copies_as_searched", s.copies_as_searched}};
   for (const auto& [reason, count] : s.skips) json["skipped"][reason] = count;
   json["features"] = Json::object();
   for (const Row& row : feature_rows(s)) json["features"][row.name] = row.count;
@@ -137,6 +141,7 @@ std::string summary_html(const Summary& s) {
   for (const auto& [reason, count] : s.skips) row("skipped: " + reason, std::to_string(count));
   row("reasons seen to block", std::to_string(s.confirmed_reasons));
   row("blockers that no value shows", std::to_string(s.unobserved_reasons));
+  row("copies of small programs where a search puts them", share(s.copies_as_searched, s.copies_searched));
   html += "</table>\n";
   html += s.failures.empty() ? "<h2>No failure</h2>\n" : fmt::format("<h2>{} distinct failures</h2>\n", s.failures.size());
   for (const Failure& f : s.failures) {

@@ -146,7 +146,7 @@ class Call {
   }
 
   std::optional<Sizes64> sizes(const std::string& name) const {
-    const auto list = integers(name);
+    auto list = integers(name);
     if (!list || std::ranges::any_of(*list, [](std::int64_t n) { return n < 0; }) || count_of(*list) >= kMostElements)
       return std::nullopt;
     return list;

@@ -181,11 +181,11 @@ class ValueReader {
     if (magnitude == "nan") return std::nan("");
     const std::size_t point = magnitude.starts_with('.') ? 1 : 0;
     if (point >= magnitude.size() || !is_digit(magnitude[point])) return std::nullopt;
-    const char* end = text.data() + text.size();
+    const char *begin = text.data(), *end = begin + text.size();
     std::int64_t integer = 0;
-    if (const auto read = std::from_chars(text.data(), end, integer); read.ec == std::errc() && read.ptr == end) return integer;
+    if (const auto read = std::from_chars(begin, end, integer); read.ec == std::errc() && read.ptr == end) return integer;
     double real = 0;
-    const auto read = std::from_chars(text.data(), end, real);
+    const auto read = std::from_chars(begin, end, real);
     const bool integral = magnitude.find_first_not_of("0123456789") == std::string_view::npos;
     const bool too_large = read.ptr == end && (integral || read.ec == std::errc::result_out_of_range);
     if (too_large || is_complex_number(magnitude)) return Symbol{Symbol::Kind::other, std::string(text)};
@@ -380,22 +380,19 @@ void print_float(std::string& out, double number) {
   if (std::signbit(number)) out += '-';
   if (std::isinf(number)) return void(out += "inf");
   const auto [digits, exponent] = shortest(std::abs(number));
-  const int count = static_cast<int>(digits.size());
   if (exponent < -4 || exponent >= 16) {
     out += digits[0];
-    if (count > 1) out += '.', out.append(digits, 1);
+    if (digits.size() > 1) out += '.', out.append(digits, 1);
     out += exponent < 0 ? "e-" : "e+";
     const int size = std::abs(exponent);
     if (size < 10) out += '0';
     out += std::to_string(size);
   } else if (exponent < 0) {
     out += "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
-  } else if (count <= exponent + 1) {
-    out += digits + std::string(static_cast<std::size_t>(exponent + 1 - count), '0') + ".0";
+  } else if (const auto whole = static_cast<std::size_t>(exponent) + 1; digits.size() <= whole) {
+    out += digits + std::string(whole - digits.size(), '0') + ".0";
   } else {
-    out.append(digits, 0, static_cast<std::size_t>(exponent + 1))
-        .append(".")
-        .append(digits, static_cast<std::size_t>(exponent + 1));
+    out.append(digits, 0, whole).append(".").append(digits, whole);
   }
 }
 

@@ -82,7 +82,7 @@ std::optional<Ints> restride(const Region& r, const Ints& sizes) {
 
 /// Parts [start(i), start(i) + length(i)) of one dimension.
 template <typename Interval>
-Parts intervals(const Region& r, std::size_t dim, Int count, Interval interval) {
+Parts intervals(const Region& r, std::size_t dim, Int count, const Interval& interval) {
   return {count, [r, dim, interval](Int i) {
             const auto [start, length] = interval(i);
             return slice(r, static_cast<Int>(dim), start, plus(start, length), 1);

@@ -30,6 +30,14 @@ TEST(Campaign, EveryCaseIsRightFailingOrSkippedAndFewAreSkipped) {
   EXPECT_EQ(by_reason, s.skipped);
 }
 
+TEST(Campaign, SmallProgramsAreComparedWithASearch) {
+  const Summary s = run_campaign(quick("fast", 6000));
+  EXPECT_EQ(s.failing, 0u);
+  EXPECT_GE(s.copies_searched, 50u);
+  EXPECT_GE(s.copies_as_searched * 10, s.copies_searched * 8);
+  EXPECT_LE(s.copies_as_searched, s.copies_searched);
+}
+
 TEST(Campaign, TwoWorkersJudgeTheSameCasesAsOne) {
   CampaignOptions two = quick("end", 200);
   two.jobs = 2;
@@ -49,6 +57,7 @@ TEST(Campaign, GoesOnWhereItStopped) {
   EXPECT_EQ(whole.cases, 2 * first.cases);
   EXPECT_EQ(whole.next, 300u);
   EXPECT_EQ(whole.valid, whole.cases);
+  EXPECT_GE(whole.copies_searched, first.copies_searched);
   ASSERT_FALSE(first.failures.empty());
   EXPECT_GE(whole.failures.size(), first.failures.size());
   for (const Failure& f : first.failures) EXPECT_TRUE(std::filesystem::exists(f.file)) << f.file;
