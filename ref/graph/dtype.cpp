@@ -70,11 +70,30 @@ std::optional<DType> dtype_from_python_name(std::string_view name) {
 
 bool is_floating(DType dtype) {
   switch (dtype) {
-    case DType::f16: case DType::f32: case DType::f64: case DType::bf16: case DType::f8e4m3fn: case DType::f8e5m2:
-    case DType::f8e4m3fnuz: case DType::f8e5m2fnuz: case DType::f8e8m0fnu:
+    case DType::f16:
+    case DType::f32:
+    case DType::f64:
+    case DType::bf16:
+    case DType::f8e4m3fn:
+    case DType::f8e5m2:
+    case DType::f8e4m3fnuz:
+    case DType::f8e5m2fnuz:
+    case DType::f8e8m0fnu:
       return true;
-    case DType::unknown: case DType::u8: case DType::i8: case DType::i16: case DType::i32: case DType::i64: case DType::c32:
-    case DType::c64: case DType::c128: case DType::b8: case DType::u16: case DType::u32: case DType::u64: case DType::bits16:
+    case DType::unknown:
+    case DType::u8:
+    case DType::i8:
+    case DType::i16:
+    case DType::i32:
+    case DType::i64:
+    case DType::c32:
+    case DType::c64:
+    case DType::c128:
+    case DType::b8:
+    case DType::u16:
+    case DType::u32:
+    case DType::u64:
+    case DType::bits16:
       return false;
   }
   return false;

@@ -28,7 +28,7 @@ struct Temporary {
 };
 
 struct PlacedCopy {
-  bool in_place = false;                   ///< no copy needed; `at` and `temporary` mean nothing then
+  bool in_place = false;  ///< no copy needed; `at` and `temporary` mean nothing then
   Position at;
   std::optional<std::uint32_t> temporary;  ///< the copy reads this temporary instead of the value
   bool operator==(const PlacedCopy&) const = default;

@@ -13,8 +13,29 @@ namespace writeback {
 
 /// Element types, in no particular order; names and sizes come from dtype.cpp, numbers of the archive from impl/import.
 enum class DType : std::uint8_t {
-  unknown, u8, i8, i16, i32, i64, f16, f32, f64, c32, c64, c128, b8, bf16, u16, u32, u64,
-  f8e4m3fn, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, f8e8m0fnu, bits16
+  unknown,
+  u8,
+  i8,
+  i16,
+  i32,
+  i64,
+  f16,
+  f32,
+  f64,
+  c32,
+  c64,
+  c128,
+  b8,
+  bf16,
+  u16,
+  u32,
+  u64,
+  f8e4m3fn,
+  f8e5m2,
+  f8e4m3fnuz,
+  f8e5m2fnuz,
+  f8e8m0fnu,
+  bits16
 };
 
 /// The abbreviation of the printed text: "f32", "b8".

@@ -188,7 +188,8 @@ TEST(Effects, ShareAllocationPointsAtItsOperand) {
 }
 
 TEST(Effects, AValueThatIsBornInAPlaceholderIsThatTensor) {
-  EXPECT_EQ(effect(program("y: \"f32[4]\" = torch.ops.aten.add.Tensor(x, b_a)", "# born_in: y b_b\n")), "x:r b_a:r b_b:w -> same[2]");
+  EXPECT_EQ(effect(program("y: \"f32[4]\" = torch.ops.aten.add.Tensor(x, b_a)", "# born_in: y b_b\n")),
+            "x:r b_a:r b_b:w -> same[2]");
   for (const char* call : {"neg.default(c)", "neg_.default(x)", "topk.default(x, 1)", "view_copy.default(x, [4])"}) {
     EXPECT_THROW(effect(program(ops(call), "# born_in: y b_b\n")), InputError) << call;
   }
