@@ -37,45 +37,6 @@ constexpr const char* kFooter =
     "  writeback prove model.pt2                      our placement of a program, for all choices at once\n"
     "  writeback prove model.pt2 --placement p.json   another placement (as `place --json` prints it)\n";
 
-std::string blocker(const Program& program, const impl::Conflict& conflict) {
-  return fmt::format("{}{}", impl::name_of(conflict.rule),
-                     conflict.node ? " at %" + program.graph.node(*conflict.node).name : std::string());
-}
-
-/// What the rules say where SMT has no answer: too coarse, or not modelled.
-proofs::Row by_rules(const std::vector<impl::Conflict>& conflicts, const std::vector<proofs::Row>& lemmas, const proofs::Row& smt) {
-  proofs::Row row = smt;
-  row.solver = "rules+lemmas";
-  const auto open = std::ranges::find_if(lemmas, [](const proofs::Row& r) { return r.verdict != proofs::Verdict::proved; });
-  if (!conflicts.empty()) return row;
-  row.verdict = open == lemmas.end() ? proofs::Verdict::proved : proofs::Verdict::unknown;
-  row.note = (open == lemmas.end() ? "accepted by the rules over the cells of all choices" : "a lemma is open: " + open->claim) +
-             " (" + smt.note + ")";
-  return row;
-}
-
-/// Rows of one program: its placement is safe; where it is ours, it is the least one.
-void prove_program(const ProveArguments& args, std::vector<proofs::Row>& rows) {
-  const Program program = load(args.program);
-  const Options options = args.meaning.options_for(program);
-  const Placement placement = args.placement.empty()
-                                  ? impl::place(program, options).placement
-                                  : impl::placement_from_json(program, nlohmann::json::parse(impl::read_file(args.placement)));
-  const std::vector<impl::Conflict> conflicts = impl::accept(program, placement, options);
-  proofs::Row row = proofs::prove_placement(program, placement, options, args.options);
-  if (row.verdict == proofs::Verdict::unknown) row = by_rules(conflicts, rows, row);
-  if (!conflicts.empty() && row.verdict != proofs::Verdict::refuted)
-    row.note += fmt::format("; the rules refuse it ({}){}", blocker(program, conflicts.front()),
-                            row.verdict == proofs::Verdict::proved ? ": the blocker is unobserved" : "");
-  row.claim = fmt::format("{}: the placement has the meaning, for all choices", args.program);
-  rows.push_back(std::move(row));
-  if (!args.placement.empty()) return;
-  if (auto least = proofs::prove_least(program, placement, options, args.options)) {
-    least->claim = fmt::format("{}: no placement is earlier", args.program);
-    rows.push_back(*std::move(least));
-  }
-}
-
 void print(const proofs::Row& r) {
   fmt::print("{:8} {:12} {:8.2f} s  {}{}{}{}\n", proofs::name_of(r.verdict), r.solver, r.seconds, r.claim,
              r.vacuous ? " (vacuous)" : "", r.note.empty() ? "" : ": ", r.note);
@@ -94,6 +55,65 @@ void print_list(const std::vector<proofs::Row>& rows) {
   print_json({{"rows", list}});
 }
 
+/// The rows of the answer. As text they are printed when they come: the bounded theorem can take minutes.
+class Rows {
+ public:
+  explicit Rows(bool json) : json_(json) {}
+
+  void add(proofs::Row row) {
+    if (!json_) print(row);
+    rows_.push_back(std::move(row));
+  }
+  void add(std::vector<proofs::Row> rows) {
+    for (proofs::Row& row : rows) add(std::move(row));
+  }
+  const std::vector<proofs::Row>& all() const { return rows_; }
+
+ private:
+  bool json_;
+  std::vector<proofs::Row> rows_;
+};
+
+std::string blocker(const Program& program, const impl::Conflict& conflict) {
+  return fmt::format("{}{}", impl::name_of(conflict.rule),
+                     conflict.node ? " at %" + program.graph.node(*conflict.node).name : std::string());
+}
+
+/// What the rules say where SMT has no answer: too coarse, or not modelled.
+proofs::Row by_rules(const std::vector<impl::Conflict>& conflicts, const std::vector<proofs::Row>& lemmas, const proofs::Row& smt) {
+  proofs::Row row = smt;
+  row.solver = "rules+lemmas";
+  const auto open = std::ranges::find_if(lemmas, [](const proofs::Row& r) { return r.verdict != proofs::Verdict::proved; });
+  if (!conflicts.empty()) return row;
+  row.verdict = open == lemmas.end() ? proofs::Verdict::proved : proofs::Verdict::unknown;
+  row.note = (open == lemmas.end() ? "accepted by the rules over the cells of all choices" : "a lemma is open: " + open->claim) +
+             " (" + smt.note + ")";
+  return row;
+}
+
+/// The lemmas, and rows of one program: its placement is safe; where it is ours, it is the least one.
+void prove_program(const ProveArguments& args, Rows& rows) {
+  const Program program = load(args.program);
+  const Options options = args.meaning.options_for(program);
+  const Placement placement = args.placement.empty()
+                                  ? impl::place(program, options).placement
+                                  : impl::placement_from_json(program, nlohmann::json::parse(impl::read_file(args.placement)));
+  const std::vector<impl::Conflict> conflicts = impl::accept(program, placement, options);
+  rows.add(proofs::prove_lemmas(args.options));
+  proofs::Row row = proofs::prove_placement(program, placement, options, args.options);
+  if (row.verdict == proofs::Verdict::unknown) row = by_rules(conflicts, rows.all(), row);
+  if (!conflicts.empty() && row.verdict != proofs::Verdict::refuted)
+    row.note += fmt::format("; the rules refuse it ({}){}", blocker(program, conflicts.front()),
+                            row.verdict == proofs::Verdict::proved ? ": the blocker is unobserved" : "");
+  row.claim = fmt::format("{}: the placement has the meaning, for all choices", args.program);
+  rows.add(std::move(row));
+  if (!args.placement.empty()) return;
+  if (auto least = proofs::prove_least(program, placement, options, args.options)) {
+    least->claim = fmt::format("{}: no placement is earlier", args.program);
+    rows.add(*std::move(least));
+  }
+}
+
 Status status_of(const std::vector<proofs::Row>& rows) {
   const auto any = [&](proofs::Verdict v) {
     return std::ranges::any_of(rows, [&](const proofs::Row& r) { return r.verdict == v; });
@@ -102,39 +122,32 @@ Status status_of(const std::vector<proofs::Row>& rows) {
   return any(proofs::Verdict::unknown) ? Status::undecided : Status::holds;
 }
 
-/// The bounded theorem; its steps are rows of their own where they are asked for, else a line on a terminal counts them.
-void prove_bounded(const ProveArguments& args, std::vector<proofs::Row>& rows) {
+/// The lemmas and the bounded theorem; its steps are rows of their own where they are asked for, else a line on a terminal counts
+/// them.
+void prove_bounded(const ProveArguments& args, Rows& rows) {
+  rows.add(proofs::prove_lemmas(args.options));
   proofs::ProveOptions options = args.options;
   const bool counts = !args.steps && isatty(STDERR_FILENO) != 0;
   std::size_t done = 0;
   options.progress = [&](const proofs::Row& step, std::size_t steps) {
-    if (args.steps) rows.push_back(step);
-    if (args.steps && !args.meaning.json) print(step);
+    if (args.steps) rows.add(step);
     if (counts) fmt::print(stderr, "\r\033[K{} of {} steps: {}", ++done, steps, step.claim);
   };
   proofs::Row theorem = proofs::prove_bounded(options);
   if (counts) fmt::print(stderr, "\r\033[K");
-  rows.push_back(std::move(theorem));
+  rows.add(std::move(theorem));
 }
 
-/// Rows are printed as they come: the bounded theorem can take minutes.
 Status prove_command(const ProveArguments& args) {
   if (args.options.check_proofs && args.options.solver == proofs::Solver::z3)
     throw CLI::ValidationError("--check-proofs", "the proofs are CaDiCaL's, which --solver z3 does not ask");
-  std::vector<proofs::Row> rows = proofs::prove_lemmas(args.options);
-  if (!args.meaning.json) std::ranges::for_each(rows, print);
-  std::size_t printed = rows.size();
-  if (args.program.empty()) {
+  Rows rows(args.meaning.json);
+  if (args.program.empty())
     prove_bounded(args, rows);
-    printed = rows.size() - 1;
-  } else {
-    prove_program(args, rows);
-  }
-  if (args.meaning.json)
-    print_list(rows);
   else
-    std::for_each(rows.begin() + static_cast<std::ptrdiff_t>(printed), rows.end(), print);
-  return status_of(rows);
+    prove_program(args, rows);
+  if (args.meaning.json) print_list(rows.all());
+  return status_of(rows.all());
 }
 
 }  // namespace

@@ -224,6 +224,12 @@ Graph signature:
 Range constraints: {}
 )";
 
+TEST(Cli, ProveReadsItsProgramBeforeItProvesAnything) {
+  const Answer answer = run("prove " + file_with("no_program.txt", "nothing\n"));
+  EXPECT_EQ(answer.status, 2);
+  EXPECT_EQ(answer.out.find("proved"), std::string::npos) << answer.out;
+}
+
 TEST(Cli, ACopyThatIsTooEarlyIsRefutedOrItsBlockerIsUnobserved) {
   const auto before = [](const std::string& program, const std::string& node) {
     auto json = json_of("place " + program);
